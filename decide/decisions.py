@@ -1,0 +1,187 @@
+"""The routing decision an engine makes, and whether it fits the taxonomy it was asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from decide._converters import number_dict, str_dict, str_tuple
+from decide._seal import Sealable, holds, seal_of
+from decide.distributions import is_probability
+from decide.outcomes import Provenance
+from decide.problems import Problem
+from decide.taxonomy import KNOWN_INTERACTIONS, Taxonomy, module_optional
+
+
+@attrs.frozen
+class Scored:
+    """
+    An id and how sure the engine is of it, from 0 to 1.
+    """
+
+    value: str = ""
+    confidence: float = 0.0
+
+
+@attrs.frozen(kw_only=True)
+class Reference:
+    """
+    What the user points at, as they said it; resolving it is the product's job.
+
+    Attributes:
+        kind: The entity type.
+        expression: The words.
+        pronoun: Whether the words are a pronoun.
+    """
+
+    kind: str = ""
+    expression: str = attrs.field(default="", repr=False)
+    pronoun: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Decision(Sealable):
+    """
+    What an engine decided, and, once it was judged, whether a caller may act on it.
+
+    Engines may build any nonsense; `validate` and the judges find it. Only a judge's verdict makes a decision actionable, and it binds every field: a changed,
+    copied, pickled or decoded decision has to be judged again.
+
+    Attributes:
+        module: The module, and how sure.
+        intent: The intent in it, and how sure; empty when the module has none.
+        interaction: What the user is doing, see `Interaction`.
+        interaction_confidence: How sure of that.
+        interaction_scores: Probabilities by interaction, when the engine has them.
+        reference: What the user points at.
+        required_scopes: Data scopes needed to act.
+        required_data: Kinds of data needed to act.
+        slots: Values found in the text.
+        can_handle_deterministically: The product needs no model to act.
+        needs_llm: The product needs one.
+        presentation: How to show the result.
+        scores: Probabilities by `module/intent`.
+        calibrated: The engine claims that its numbers are measured probabilities.
+        outcome: What the last judge said; a claim until then.
+        model: The model that answered.
+        judged_by: The name of the policy that judged.
+    """
+
+    module: Scored = Scored()
+    intent: Scored = Scored()
+    interaction: str = ""
+    interaction_confidence: float = 0.0
+    interaction_scores: dict[str, float] = attrs.field(factory=dict, converter=number_dict)
+    reference: Reference | None = None
+    required_scopes: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)
+    required_data: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)
+    slots: dict[str, str] = attrs.field(factory=dict, converter=str_dict, repr=False)
+    can_handle_deterministically: bool = False
+    needs_llm: bool = False
+    presentation: str = ""
+    scores: dict[str, float] = attrs.field(factory=dict, converter=number_dict)
+    calibrated: bool = False
+    outcome: str = ""
+    model: str = ""
+    judged_by: str = ""
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        raise TypeError("a Decision is sealed: it cannot be subclassed")
+
+    @property
+    def actionable(self) -> bool:
+        """
+        Whether a judge said that a caller may act on exactly this content.
+        """
+        return holds(seal_of(self), content_of(self))
+
+    @property
+    def provenance(self) -> Provenance:
+        """
+        Where the numbers come from: a rule, measured probabilities, or the engine's own say-so.
+        """
+        found = seal_of(self)
+        if found is not None and found.deterministic:
+            return Provenance.DETERMINISTIC
+        return Provenance.CALIBRATED if self.calibrated else Provenance.SELF_REPORTED
+
+
+_FIELDS = tuple(field.name for field in attrs.fields(Decision))
+
+
+def content_of(decision: Decision) -> tuple[object, ...]:
+    """
+    Return every field of *decision*, live: what a verdict binds.
+    """
+    return tuple(getattr(decision, name) for name in _FIELDS)
+
+
+def snapshot(decision: Decision) -> tuple[object, ...] | None:
+    """
+    Return a copy of the content that later edits of its mappings do not reach, or None when a number in it is NaN, which equals nothing.
+    """
+    numbers = [*decision.scores.values(), *decision.interaction_scores.values(), *confidences(decision)]
+    if any(number != number for number in numbers):
+        return None
+    return tuple(dict(value) if isinstance(value, dict) else value for value in content_of(decision))
+
+
+def confidences(decision: Decision) -> tuple[float, float, float]:
+    """
+    Return the confidences in module, intent and interaction.
+    """
+    return decision.module.confidence, decision.intent.confidence, decision.interaction_confidence
+
+
+def confidences_in_range(decision: Decision) -> bool:
+    """
+    Say whether every confidence and every interaction score is a number from 0 to 1.
+    """
+    return all(map(is_probability, confidences(decision))) and all(map(is_probability, decision.interaction_scores.values()))
+
+
+def validate(decision: Decision, taxonomy: Taxonomy) -> tuple[Problem, ...]:
+    """
+    Return everything in *decision* that *taxonomy* does not know or that is out of range; empty means fine.
+
+    A module may be left out only together with the intent, and only by an interaction that can stand alone, as a bare "yes" does.
+    """
+    return tuple(Problem(text) for text in _problems(decision, taxonomy))
+
+
+def _problems(decision: Decision, taxonomy: Taxonomy) -> Iterator[str]:
+    if not decision.interaction:
+        yield "interaction is required"
+    elif decision.interaction not in KNOWN_INTERACTIONS:
+        yield "unknown interaction"
+    if not confidences_in_range(decision):
+        yield "confidence out of range"
+    yield from _module_problems(decision, taxonomy)
+    if decision.presentation and taxonomy.presentations and decision.presentation not in taxonomy.presentations:
+        yield "unknown presentation"
+    if decision.reference is not None and decision.reference.kind and taxonomy.entity_types:
+        if decision.reference.kind not in taxonomy.entity_types:
+            yield "unknown reference kind"
+    if taxonomy.data_kinds:
+        for position, kind in enumerate(decision.required_data, start=1):
+            if kind not in taxonomy.data_kinds:
+                yield f"required data {position}: unknown kind"
+    if decision.required_scopes:
+        scopes = taxonomy.scopes()
+        for position, scope in enumerate(decision.required_scopes, start=1):
+            if scope not in scopes:
+                yield f"required scope {position}: unknown scope"
+
+
+def _module_problems(decision: Decision, taxonomy: Taxonomy) -> Iterator[str]:
+    module, intent = decision.module.value, decision.intent.value
+    if not module and (intent or module_optional(decision.interaction)):
+        if intent:
+            yield "an intent without a module"
+        return
+    spec = taxonomy.module(module)
+    if spec is None:
+        yield "unknown module"
+    elif intent and intent not in spec.intents:
+        yield "unknown intent for the module"

@@ -1,0 +1,110 @@
+"""Whether a scored result answers the questions that were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from decide.answers import Answer, ChoiceAnswer, NoulAnswer, RelevanceAnswer, ScoreAnswer, ScoreResult
+from decide.distributions import (
+    Distribution,
+    expected_score,
+    is_number,
+    is_probability,
+    score_tolerance,
+    sums_to_one,
+)
+from decide.problems import Problem
+from decide.questions import (
+    ChoiceQuestion,
+    NoulQuestion,
+    Question,
+    RelevanceQuestion,
+    ScoreQuestion,
+    ScoreRequest,
+)
+
+_ANSWER_TO = {
+    NoulQuestion: NoulAnswer,
+    ChoiceQuestion: ChoiceAnswer,
+    ScoreQuestion: ScoreAnswer,
+    RelevanceQuestion: RelevanceAnswer,
+}
+
+
+def validate_score_result(request: ScoreRequest, result: ScoreResult) -> tuple[Problem, ...]:
+    """
+    Return everything that keeps *result* from being an answer to *request*, in the order of its questions; empty means fine.
+
+    Answers to questions that were not asked are ignored. An explicit unknown is a valid answer.
+    """
+    problems: list[Problem] = []
+    for number, (key, question) in enumerate(request.questions.items(), start=1):
+        answer = result.answers.get(key)
+        texts = ["no answer"] if answer is None else _answer_problems(question, answer)
+        problems.extend(Problem(f"question {number}: {text}") for text in texts)
+    return tuple(problems)
+
+
+def _answer_problems(question: Question, answer: Answer) -> Iterator[str]:
+    if not isinstance(answer, _ANSWER_TO[type(question)]):
+        yield "an answer of another kind"
+    if answer.unknown:
+        return
+    match answer:
+        case NoulAnswer():
+            yield from _noul_problems(answer)
+        case ScoreAnswer():
+            yield from _score_problems(question, answer)
+        case ChoiceAnswer() | RelevanceAnswer():
+            yield from _candidate_problems(question, answer)
+    if isinstance(answer, ChoiceAnswer | ScoreAnswer) and answer.confidence is not None:
+        if not is_probability(answer.confidence):
+            yield "confidence out of range"
+
+
+def _noul_problems(answer: NoulAnswer) -> Iterator[str]:
+    if not is_probability(answer.noul):
+        yield "probability out of range"
+
+
+def _candidate_problems(question: Question, answer: ChoiceAnswer | RelevanceAnswer) -> Iterator[str]:
+    offered = question.candidates if isinstance(question, ChoiceQuestion | RelevanceQuestion) else {}
+    yield from _distribution_problems(answer.probabilities, offered)
+    if not answer.probabilities and not (isinstance(answer, ChoiceAnswer) and answer.choice):
+        yield "neither scores nor a pick"
+    if isinstance(answer, ChoiceAnswer) and not answer.probabilities and answer.choice:
+        if answer.choice not in offered:
+            yield "the pick is not a candidate"
+    if isinstance(question, ChoiceQuestion) and answer.probabilities:
+        if not sums_to_one([value for _, value in answer.probabilities.pairs if is_number(value)]):
+            yield "probabilities do not sum to about 1"
+
+
+def _distribution_problems(probabilities: Distribution, offered: Iterable[str]) -> Iterator[str]:
+    known, seen = set(offered), set[str]()
+    for position, (option, value) in enumerate(probabilities.pairs, start=1):
+        if option not in known:
+            yield f"score {position}: not a candidate"
+        elif not is_probability(value):
+            yield f"score {position}: probability out of range"
+        if option in seen:
+            yield f"score {position}: a candidate scored twice"
+        seen.add(option)
+
+
+def _score_problems(question: Question, answer: ScoreAnswer) -> Iterator[str]:
+    levels = len(question.levels) if isinstance(question, ScoreQuestion) else len(answer.levels)
+    if not is_number(answer.score) or not 0.0 <= answer.score <= levels - 1:
+        yield "score outside the scale"
+        return
+    if not answer.probabilities:
+        return
+    values = answer.probabilities
+    if any(not 0 <= level < levels for level in values):
+        yield "a level that was not asked"
+    elif not all(is_probability(value) for value in values.values()):
+        yield "probability out of range"
+    elif not sums_to_one(list(values.values())):
+        yield "probabilities do not sum to about 1"
+    elif abs(answer.score - expected_score(values)) > score_tolerance(values, levels):
+        yield "score off its own distribution"

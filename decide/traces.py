@@ -1,0 +1,414 @@
+"""What was tried: attempts, the log they are written into while a call runs, and the trace that is left afterwards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from types import TracebackType
+from typing import Protocol, Self
+
+import anyio
+import attrs
+
+from decide.answers import Usage
+from decide.errors import (
+    MEANINGS,
+    BudgetError,
+    DecideError,
+    MisconfiguredError,
+    PolicyRefusalError,
+    QuotaError,
+    detail_of,
+    kind_of,
+)
+from decide.outcomes import AttemptOutcome
+
+NOT_CALLED = frozenset(
+    {AttemptOutcome.UNAVAILABLE, AttemptOutcome.UNSUPPORTED, AttemptOutcome.BUSY, AttemptOutcome.BUDGET}
+)
+"""Outcomes of attempts that reached no engine, so that they cost nothing."""
+
+
+@attrs.frozen(kw_only=True)
+class Attempt:
+    """
+    One call of one engine. Holds our own vocabulary only, never what a caller or a server wrote.
+
+    Attributes:
+        provider: The engine.
+        outcome: How it ended, see `AttemptOutcome`.
+        detail: A few words more: a reason, a count, a status, the type of an exception.
+        latency: Seconds from the start until the engine let go, waiting for a turn excluded.
+        role: `primary`, `backup`, `racer`, or empty in a chain.
+        usage: What it cost; None when that is unknown.
+        waited: Seconds spent waiting for a turn or a connection of ours.
+        tries: Requests made, retries included.
+        started: Seconds from the start of the whole call.
+        dimension: What ran out, for the outcome `budget`: empty for calls, else `time`.
+        clipped: A time budget cut this attempt's own timeout short.
+        malformed: Answers of the reply that could not be used.
+    """
+
+    provider: str
+    outcome: str
+    detail: str = ""
+    latency: float = 0.0
+    role: str = ""
+    usage: Usage | None = None
+    waited: float = 0.0
+    tries: int = 1
+    started: float = attrs.field(default=0.0, eq=False)
+    dimension: str = ""
+    clipped: bool = False
+    malformed: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """
+    How an engine came by its answer.
+
+    Attributes:
+        strategy: The combinator's; empty for an engine alone.
+        engine: The engine whose answer is returned.
+        attempts: Every attempt, in leg order.
+        fallback_fired: A backup was asked because an engine before it gave nothing.
+        hedge_fired: A backup was asked because the primary was silent.
+        model: The model whose answer is returned.
+    """
+
+    strategy: str = ""
+    engine: str = ""
+    attempts: tuple[Attempt, ...] = attrs.field(default=(), converter=tuple)
+    fallback_fired: bool = False
+    hedge_fired: bool = False
+    model: str = ""
+
+
+def merge_report(report: Report, judged: Attempt, *, answered: bool) -> tuple[Attempt, ...]:
+    """
+    Return the attempts of *report* with the judgement of the one who asked for them worked in.
+
+    Args:
+        report: What the engine wrote about itself.
+        judged: How the one who asked saw it end.
+        answered: Whether there was an answer to judge: then the last attempt that claims to have decided carries the judgement.
+    """
+    attempts = list(report.attempts)
+    if not attempts:
+        return (judged,)
+    if answered:
+        claims = (i for i, attempt in enumerate(attempts) if _is_claim(attempt, report.engine))
+        last = max(claims, default=None)
+        if last is not None:
+            attempts[last] = _adopt(attrs.evolve(attempts[last], outcome=judged.outcome, detail=judged.detail), judged)
+    elif len(attempts) == 1 and attempts[0].provider == judged.provider:
+        only = attempts[0]
+        if only.outcome == AttemptOutcome.ERROR:
+            only = attrs.evolve(only, outcome=judged.outcome, detail=judged.detail)
+        attempts[0] = _adopt(only, judged)
+    return tuple(attempts)
+
+
+def _is_claim(attempt: Attempt, engine: str) -> bool:
+    return attempt.provider == engine and attempt.outcome == AttemptOutcome.DECIDED
+
+
+def _adopt(attempt: Attempt, judged: Attempt) -> Attempt:
+    return attrs.evolve(
+        attempt,
+        usage=judged.usage if attempt.usage is None else attempt.usage,
+        role=attempt.role or judged.role,
+        latency=attempt.latency or judged.latency,
+    )
+
+
+class OpenAttempt:
+    """
+    An attempt under way: a context manager whose outcome is *cancelled* until it is left in another way.
+
+    Left normally it is `decided`, unless `outcome` was set; left by an error it is what the error means, with the usage the error knows of.
+
+    Attributes:
+        outcome: How it will be recorded.
+        detail: A few words of our own.
+        usage: What it cost, as soon as that is known.
+        waited: Seconds of waiting that are not the engine's.
+        tries: Requests made.
+        malformed: Answers that could not be used.
+    """
+
+    __slots__ = ("_log", "_started", "detail", "dimension", "latency", "malformed", "name", "outcome", "role", "tries", "usage", "waited")
+
+    def __init__(self, log: AttemptLog, name: str, role: str) -> None:
+        self._log = log
+        self._started = math.nan
+        self.name = name
+        self.role = role
+        self.outcome: AttemptOutcome = AttemptOutcome.CANCELLED
+        self.detail = ""
+        self.dimension = ""
+        self.usage: Usage | None = None
+        self.latency = 0.0
+        self.waited = 0.0
+        self.tries = 1
+        self.malformed = 0
+
+    def __enter__(self) -> Self:
+        self._started = anyio.current_time()
+        return self
+
+    def __exit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.latency = max(0.0, anyio.current_time() - self._started - self.waited)
+        if error is None and self.outcome is AttemptOutcome.CANCELLED:
+            self.outcome = AttemptOutcome.DECIDED
+        elif isinstance(error, Exception):
+            kind = kind_of(error)
+            self.outcome, self.detail = MEANINGS[kind].outcome, detail_of(error)
+            if isinstance(error, DecideError) and self.usage is None:
+                self.usage = error.usage
+
+    def record(self) -> Attempt:
+        """
+        Return what is known so far.
+        """
+        return Attempt(
+            provider=self.name,
+            outcome=self.outcome.value,
+            detail=self.detail,
+            latency=self.latency,
+            role=self.role,
+            usage=self.usage,
+            waited=self.waited,
+            tries=self.tries,
+            started=self._log.since_origin(self._started),
+            dimension=self.dimension,
+            malformed=self.malformed,
+        )
+
+
+class AttemptLog:
+    """
+    Where one leg of a call writes what it tries, while it tries it.
+
+    Passed down to engines, because a cancelled coroutine returns nothing. One log serves one leg and is not shared between tasks.
+
+    Attributes:
+        deadline: When the earliest timer of ours over this leg fires, on the loop's clock; infinite without one.
+        superseded: Set before this leg is cancelled because a backup overtook it.
+        backup_waiting: A backup is ready to start as soon as this leg fails, so that retrying or sleeping here helps nobody.
+        strategy: The combinator that writes here.
+        engine: The engine whose answer is returned.
+        model: The model whose answer is returned.
+        fallback_fired: As in `Report`.
+        hedge_fired: As in `Report`.
+        accepted: The answer a combinator has settled on; a timer that fires afterwards does not take it back.
+    """
+
+    __slots__ = (
+        "_entries",
+        "_judged",
+        "_origin",
+        "accepted",
+        "backup_waiting",
+        "deadline",
+        "engine",
+        "fallback_fired",
+        "hedge_fired",
+        "model",
+        "strategy",
+        "superseded",
+    )
+
+    def __init__(self, *, deadline: float = math.inf, origin: float | None = None) -> None:
+        self.deadline = deadline
+        self.superseded = False
+        self.backup_waiting = False
+        self.strategy = ""
+        self.engine = ""
+        self.model = ""
+        self.fallback_fired = False
+        self.hedge_fired = False
+        self.accepted: object = None
+        self._origin = origin
+        self._entries: list[OpenAttempt | AttemptLog | Report] = []
+        self._judged: tuple[Attempt, bool] | None = None
+
+    def attempt(self, name: str, role: str = "") -> OpenAttempt:
+        """
+        Return a context manager that records one attempt, whichever way it is left.
+        """
+        opened = OpenAttempt(self, name, role)
+        self._entries.append(opened)
+        return opened
+
+    def child(self) -> AttemptLog:
+        """
+        Return the log of a leg below this one, bound by the same deadline.
+        """
+        below = AttemptLog(deadline=self.deadline, origin=self.origin())
+        self._entries.append(below)
+        return below
+
+    def include(self, report: Report) -> None:
+        """
+        Take over what another process, or a recording, reported about itself.
+        """
+        self._entries.append(Report(attempts=report.attempts))
+        self.strategy = report.strategy
+        self.engine = report.engine
+        self.model = report.model
+        self.fallback_fired = report.fallback_fired
+        self.hedge_fired = report.hedge_fired
+
+    def settle(self, judged: Attempt, *, answered: bool) -> None:
+        """
+        Record how the one who asked saw this leg end; see `merge_report`.
+        """
+        self._judged = judged, answered
+
+    def report(self) -> Report:
+        """
+        Return what has been written so far.
+        """
+        report = Report(
+            strategy=self.strategy,
+            engine=self.engine,
+            attempts=[attempt for entry in self._entries for attempt in _attempts(entry)],
+            fallback_fired=self.fallback_fired,
+            hedge_fired=self.hedge_fired,
+            model=self.model,
+        )
+        if self._judged is None:
+            return report
+        judged, answered = self._judged
+        return attrs.evolve(report, attempts=merge_report(report, judged, answered=answered))
+
+    def origin(self) -> float:
+        """
+        Return when the whole call started, on the loop's clock: the moment this is first asked.
+        """
+        if self._origin is None:
+            self._origin = anyio.current_time()
+        return self._origin
+
+    def since_origin(self, moment: float) -> float:
+        """
+        Return *moment* in seconds from the start of the whole call.
+        """
+        return max(0.0, moment - self.origin())
+
+
+def _attempts(entry: OpenAttempt | AttemptLog | Report) -> Iterable[Attempt]:
+    match entry:
+        case OpenAttempt():
+            return (entry.record(),)
+        case AttemptLog():
+            return entry.report().attempts
+        case Report():
+            return entry.attempts
+
+
+@attrs.frozen(kw_only=True)
+class TotalUsage:
+    """
+    What a whole call cost.
+
+    Attributes:
+        input_tokens: The sum of what is known.
+        output_tokens: The sum of what is known.
+        cost: US dollars; None when no attempt reported any.
+        exact: Every attempt that reached an engine reported its usage; else the sums are a lower bound.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal | None = None
+    exact: bool = True
+
+
+_STOPS: dict[str, type[DecideError]] = {
+    AttemptOutcome.QUOTA: QuotaError,
+    AttemptOutcome.BUDGET: BudgetError,
+    AttemptOutcome.MISCONFIGURED: MisconfiguredError,
+    AttemptOutcome.POLICY_REFUSAL: PolicyRefusalError,
+}
+
+
+@attrs.frozen(kw_only=True)
+class Trace:
+    """
+    Everything that happened in one run of a chain. Holds no text, state, id or key of the caller's.
+
+    Attributes:
+        decided_by: The provider of the chain that decided; empty when none did.
+        attempts: Every attempt of every engine.
+        engine: The engine whose answer was taken.
+        strategy: The combinator it came through.
+        fallback_fired: As in `Report`.
+        hedge_fired: As in `Report`.
+        calibrated: Whether the decision claims measured probabilities.
+        provenance: See `Provenance`.
+        outcome: The verdict on the decision.
+        model: The model that answered.
+        stopped_by: The attempt outcome that stopped the chain; empty when nothing did.
+        policy: The name of the policy that judged.
+        outage: Nothing was decided, and some engine failed: not the same as nobody having an opinion.
+        cancelled: The caller gave up.
+        warnings: Things a person should look at, such as `auth:NAME`.
+    """
+
+    decided_by: str = ""
+    attempts: tuple[Attempt, ...] = attrs.field(default=(), converter=tuple)
+    engine: str = ""
+    strategy: str = ""
+    fallback_fired: bool = False
+    hedge_fired: bool = False
+    calibrated: bool = False
+    provenance: str = ""
+    outcome: str = ""
+    model: str = ""
+    stopped_by: str = ""
+    policy: str = ""
+    outage: bool = False
+    cancelled: bool = False
+    warnings: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+
+    @property
+    def error(self) -> DecideError | None:
+        """
+        The error that a stopped chain stands for, naming the engine that stopped it; None when nothing did.
+        """
+        kind = _STOPS.get(self.stopped_by)
+        if kind is None:
+            return None
+        last = next((one for one in reversed(self.attempts) if one.outcome == self.stopped_by), None)
+        place = f" at {last.provider}" if last else ""
+        more = f": {last.detail}" if last and last.detail else ""
+        return kind(f"chain stopped{place} ({self.stopped_by}){more}")
+
+    @property
+    def usage(self) -> TotalUsage:
+        """
+        The sum over all attempts, and whether it is exact or a lower bound.
+        """
+        called = [attempt for attempt in self.attempts if attempt.outcome not in NOT_CALLED]
+        known = [attempt.usage for attempt in called if attempt.usage is not None]
+        costs = [usage.cost for usage in known if usage.cost is not None]
+        return TotalUsage(
+            input_tokens=sum(usage.input_tokens for usage in known),
+            output_tokens=sum(usage.output_tokens for usage in known),
+            cost=sum(costs, Decimal(0)) if costs else None,
+            exact=len(known) == len(called),
+        )
+
+
+class Observer(Protocol):
+    """
+    Gets one finished Trace per run. What it raises never reaches the caller of the decision.
+    """
+
+    def __call__(self, trace: Trace, /) -> None: ...
