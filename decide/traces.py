@@ -48,6 +48,7 @@ class Attempt:
         dimension: What ran out, for the outcome `budget`: empty for calls, else `time`.
         clipped: A time budget cut this attempt's own timeout short.
         malformed: Answers of the reply that could not be used.
+        rule: The rule that answered, or that raised, when the engine is a table of rules.
     """
 
     provider: str
@@ -62,6 +63,7 @@ class Attempt:
     dimension: str = ""
     clipped: bool = False
     malformed: int = 0
+    rule: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -137,9 +139,10 @@ class OpenAttempt:
         waited: Seconds of waiting that are not the engine's.
         tries: Requests made.
         malformed: Answers that could not be used.
+        rule: The name of the rule that answered.
     """
 
-    __slots__ = ("_log", "_started", "detail", "dimension", "latency", "malformed", "name", "outcome", "role", "tries", "usage", "waited")
+    __slots__ = ("_log", "_started", "detail", "dimension", "latency", "malformed", "name", "outcome", "role", "rule", "tries", "usage", "waited")
 
     def __init__(self, log: AttemptLog, name: str, role: str) -> None:
         self._log = log
@@ -154,6 +157,7 @@ class OpenAttempt:
         self.waited = 0.0
         self.tries = 1
         self.malformed = 0
+        self.rule = ""
 
     def __enter__(self) -> Self:
         self._started = anyio.current_time()
@@ -187,6 +191,7 @@ class OpenAttempt:
             started=self._log.since_origin(self._started),
             dimension=self.dimension,
             malformed=self.malformed,
+            rule=self.rule,
         )
 
 
