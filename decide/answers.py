@@ -179,6 +179,18 @@ class WrongKindError(TypeError):
     """
 
 
+def pick_any(answers: Mapping[str, Answer], key: str) -> Answer:
+    """
+    Return the answer called *key*, of any kind.
+
+    Raises:
+        AbsentAnswerError: A KeyError: there is no such answer.
+    """
+    if key not in answers:
+        raise AbsentAnswerError(f'no answer "{key}"')
+    return answers[key]
+
+
 def pick_answer(answers: Mapping[str, Answer], key: str, kind: type[A]) -> A:
     """
     Return the answer called *key*, which must be of *kind*.
@@ -187,9 +199,7 @@ def pick_answer(answers: Mapping[str, Answer], key: str, kind: type[A]) -> A:
         AbsentAnswerError: A KeyError: there is no such answer.
         WrongKindError: A TypeError: it is of another kind.
     """
-    if key not in answers:
-        raise AbsentAnswerError(f'no answer "{key}"')
-    answer = answers[key]
+    answer = pick_any(answers, key)
     if not isinstance(answer, kind):
         raise WrongKindError(f'answer "{key}" is a {kind_name(type(answer))} answer, not {kind_name(kind)}')
     return answer

@@ -1,0 +1,218 @@
+"""One leg: an engine called under one timer of ours, and every way it can end."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final, Generic, Protocol, TypeVar
+
+import anyio
+import anyio.lowlevel
+import attrs
+
+from decide._strays import cancel_requests, nobody_asked
+from decide.answers import Usage
+from decide.errors import (
+    MEANINGS,
+    DecideError,
+    EngineError,
+    EngineTimeoutError,
+    InvalidAnswerError,
+    Kind,
+    UnsupportedError,
+    detail_of,
+    kind_of,
+    stands_before,
+)
+from decide.outcomes import AttemptOutcome
+from decide.providers import Engine
+from decide.traces import Attempt, AttemptLog
+
+GRACE: Final = 0.010
+"""Seconds that a timer over combinators or wrappers of ours waits for each of their layers to report by a timer of its own."""
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+@attrs.frozen(kw_only=True)
+class Ending(Generic[T_co]):
+    """
+    How a leg ended.
+
+    Attributes:
+        outcome: As it will be recorded.
+        detail: In our own words.
+        answer: What it answered, if that may be used.
+        error: What it failed with.
+        kind: What that means; None when it did not fail.
+        usage: What it cost, as far as the answer or the error say.
+        answered: Whether there was an answer to judge, usable or not.
+        kept: The answer may not be acted on, and is taken all the same because the chain keeps such answers.
+    """
+
+    outcome: AttemptOutcome
+    detail: str = ""
+    answer: T_co | None = None
+    error: BaseException | None = None
+    kind: Kind | None = None
+    usage: Usage | None = None
+    answered: bool = False
+    kept: bool = False
+
+
+class Asking(Protocol[T]):
+    """
+    What is asked of a leg, and how its answer is judged: to decide, or to answer questions.
+    """
+
+    def call(self, engine: Engine) -> Callable[[AttemptLog], Awaitable[T | None]] | None:
+        """
+        Return how to ask *engine*, or None when it has no such operation.
+        """
+        ...
+
+    def judge(self, answer: T | None) -> Ending[T]:
+        """
+        Return what to make of *answer*.
+        """
+        ...
+
+    def usage(self, answer: T | None) -> Usage | None:
+        """
+        Return what *answer* says it cost.
+        """
+        ...
+
+    def failed(self, error: Exception) -> Ending[T]:
+        """
+        Return what to make of an error.
+        """
+        ...
+
+
+async def run_leg(asking: Asking[T], engine: Engine, log: AttemptLog, *, timeout: float, role: str = "") -> Ending[T]:
+    """
+    Ask *engine*, judge what it says, and settle its log, whichever way it ends.
+
+    Args:
+        asking: What to ask.
+        engine: Whom.
+        log: The leg's own log.
+        timeout: Seconds until the leg is cut off.
+        role: What the attempt is recorded as.
+
+    Returns:
+        The ending. The engine's errors are in it; only cancellation by the caller, and exceptions that are no errors, are raised.
+    """
+    started = anyio.current_time()
+    ending: Ending[T] = Ending(outcome=AttemptOutcome.CANCELLED)
+    log.deadline = min(log.deadline, started + timeout)
+    try:
+        ending = await _ended(asking, engine, log)
+        await anyio.lowlevel.checkpoint_if_cancelled()
+    except BaseException:
+        ending = Ending(outcome=AttemptOutcome.CANCELLED)
+        raise
+    finally:
+        log.settle(_attempt(engine, role, ending, started, log), answered=ending.answered)
+    return ending
+
+
+def _attempt(engine: Engine, role: str, ending: Ending[T], started: float, log: AttemptLog) -> Attempt:
+    return Attempt(
+        provider=engine.name,
+        outcome=ending.outcome.value,
+        detail=ending.detail,
+        latency=anyio.current_time() - started,
+        role=role,
+        usage=ending.usage,
+        started=log.since_origin(started),
+        dimension="time" if ending.kind is Kind.TIME else "",
+    )
+
+
+async def _ended(asking: Asking[T], engine: Engine, log: AttemptLog) -> Ending[T]:
+    if asking.call(engine) is None:
+        return failed(unsupported(engine))
+    try:
+        answer = await bounded(asking, engine, log)
+    except Exception as error:  # whatever an engine raises is its ending, never the caller's exception
+        return asking.failed(error)
+    return asking.judge(answer)
+
+
+def unsupported(engine: Engine) -> UnsupportedError:
+    """
+    Return the error of an engine that has no such operation.
+    """
+    return UnsupportedError(f"engine {engine.name!r} has no such operation")
+
+
+def failed(error: Exception) -> Ending[T]:
+    """
+    Return the ending that *error* means.
+    """
+    kind = kind_of(error)
+    usage = error.usage if isinstance(error, DecideError) else None
+    return Ending(outcome=MEANINGS[kind].outcome, detail=detail_of(error), error=error, kind=kind, usage=usage)
+
+
+def invalid(detail: str, *, usage: Usage | None = None, answer: T | None = None) -> Ending[T]:
+    """
+    Return the ending of a leg whose answer is not an answer to what was asked.
+    """
+    error = InvalidAnswerError(detail, detail=detail)
+    return Ending(
+        outcome=AttemptOutcome.INVALID,
+        detail=detail,
+        answer=answer,
+        error=error,
+        kind=Kind.INVALID,
+        usage=usage,
+        answered=True,
+    )
+
+
+async def bounded(asking: Asking[T], engine: Engine, log: AttemptLog) -> T | None:
+    """
+    Ask *engine* until `log.deadline`, and a little longer for what of ours lies below it.
+
+    A combinator that accepted its winner in time is not overruled by a timer that fires while its losers are still letting go.
+
+    Raises:
+        EngineTimeoutError: If the timer fired before an answer was handed over.
+        UnsupportedError: If the engine has no such operation.
+        EngineError: If the engine cancelled itself.
+        Exception: What the engine raised in time, or what outranks a timeout.
+    """
+    call = asking.call(engine)
+    if call is None:
+        raise unsupported(engine)
+    limit = log.deadline + GRACE * engine.layers
+    requests = cancel_requests()
+    late: Exception | None = None
+    usage: Usage | None = None
+    with anyio.CancelScope(deadline=limit) as scope:
+        try:
+            answer = await call(log)
+        except anyio.get_cancelled_exc_class():
+            if not nobody_asked(scope, requests):
+                raise
+            raise EngineError("the engine cancelled itself", detail="cancelled itself") from None
+        except Exception as error:
+            if not _over(scope, limit):
+                raise
+            late = error
+        else:
+            if not _over(scope, limit):
+                return answer
+            usage = asking.usage(answer)
+    if late is not None and stands_before(kind_of(late), Kind.TIMEOUT):
+        raise late
+    if log.accepted is not None:
+        return log.accepted  # type: ignore[return-value]  # what a combinator below accepted is what it was asked for
+    raise EngineTimeoutError("no answer in time", usage=usage)
+
+
+def _over(scope: anyio.CancelScope, limit: float) -> bool:
+    return scope.cancel_called or anyio.current_time() >= limit

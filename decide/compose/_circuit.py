@@ -1,0 +1,142 @@
+"""The circuit of a breaker as plain data: no clock, no lock, no I/O."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import attrs
+
+from decide.retry_after import MAX_RETRY_DELAY
+
+
+class State(StrEnum):
+    """
+    Whether calls pass.
+    """
+
+    CLOSED = "closed"
+    OPEN = "open"
+    HALF_OPEN = "half-open"
+
+
+class Verdict(StrEnum):
+    """
+    What a call said about the engine's health.
+    """
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    SLOW = "slow"
+    NEUTRAL = "neutral"
+
+
+@attrs.frozen
+class Ticket:
+    """
+    The permit of one call.
+
+    Attributes:
+        generation: The circuit's age when the call was admitted; results of another age are ignored.
+        probe: The call finds out whether the engine is back.
+    """
+
+    generation: int
+    probe: bool
+
+
+@attrs.define(kw_only=True)
+class Circuit:
+    """
+    Counts failures in a row and decides who may call. Every method is told the time.
+
+    Attributes:
+        threshold: Failures in a row that open it.
+        window: Seconds from the first failure of a run within which the others count.
+        cooldown: Seconds it stays open.
+        slow_threshold: Overtaken calls in a row that open it; None for never.
+        probe_interval: Seconds until the next probe when one said nothing about the engine.
+    """
+
+    threshold: int
+    window: float
+    cooldown: float
+    slow_threshold: int | None
+    probe_interval: float
+    state: State = State.CLOSED
+    failures: int = 0
+    slow: int = 0
+    _generation: int = 0
+    _first_failure: float = 0.0
+    _retry_floor: float = 0.0
+    _closed_until: float = 0.0
+    _probing: bool = False
+
+    def admit(self, now: float) -> Ticket | None:
+        """
+        Let a call through, or not. The first call after the open time is the probe.
+        """
+        if self.state is State.CLOSED:
+            return Ticket(self._generation, probe=False)
+        if self._probing or now < self._closed_until:
+            return None
+        self.state = State.HALF_OPEN
+        self._probing = True
+        return Ticket(self._generation, probe=True)
+
+    def settle(self, ticket: Ticket, verdict: Verdict, now: float, retry_after: float = 0.0) -> None:
+        """
+        Take the result of a call that was let through.
+
+        A result from before the circuit last opened changes nothing, except that a longer wait the engine asks for is honoured.
+        """
+        if ticket.generation != self._generation:
+            if verdict is Verdict.FAILURE and self.state is State.OPEN:
+                self._closed_until = max(self._closed_until, now + min(retry_after, MAX_RETRY_DELAY))
+            return
+        if ticket.probe:
+            self._probing = False
+        match verdict:
+            case Verdict.SUCCESS:
+                self._close()
+            case Verdict.FAILURE:
+                self._fail(ticket, now, retry_after)
+            case Verdict.SLOW:
+                self._overtaken(ticket, now)
+            case Verdict.NEUTRAL:
+                self._wait_for_probe(ticket, now)
+
+    def _close(self) -> None:
+        self.state = State.CLOSED
+        self.failures = self.slow = 0
+        self._retry_floor = 0.0
+
+    def _fail(self, ticket: Ticket, now: float, retry_after: float) -> None:
+        if ticket.probe:
+            self._retry_floor = retry_after
+            self._open(now)
+            return
+        if self.failures == 0 or now - self._first_failure > self.window:
+            self.failures = 0
+            self._first_failure = now
+            self._retry_floor = 0.0
+        self.failures += 1
+        self._retry_floor = max(self._retry_floor, retry_after)
+        if self.failures >= self.threshold:
+            self._open(now)
+
+    def _overtaken(self, ticket: Ticket, now: float) -> None:
+        self.slow += 1
+        if self.slow_threshold is not None and self.slow >= self.slow_threshold:
+            self._open(now)
+        else:
+            self._wait_for_probe(ticket, now)
+
+    def _wait_for_probe(self, ticket: Ticket, now: float) -> None:
+        if ticket.probe:
+            self._closed_until = now + self.probe_interval
+
+    def _open(self, now: float) -> None:
+        self.state = State.OPEN
+        self.slow = 0
+        self._generation += 1
+        self._closed_until = now + max(self.cooldown, min(self._retry_floor, MAX_RETRY_DELAY))

@@ -1,0 +1,166 @@
+"""The legs of one call of a combinator: who was started, who ended how, and what all of that comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Generic, TypeVar
+
+import attrs
+
+from decide._legs import Asking, Ending, run_leg
+from decide.answers import ScoreResult
+from decide.errors import MEANINGS, EngineError, Kind, NoAnswerError
+from decide.outcomes import AttemptOutcome
+from decide.providers import Engine
+from decide.traces import AttemptLog
+
+T = TypeVar("T")
+
+
+class Legs(Generic[T]):
+    """
+    Runs legs and remembers how they ended.
+
+    Attributes:
+        log: The combinator's own log.
+        winner: The index of the leg whose answer was accepted; it stays the winner whatever happens afterwards.
+        stands: The primary ended without a usable answer in a way that no backup is asked about.
+        halted: A leg ended in a way that goes to no further engine.
+    """
+
+    def __init__(
+        self,
+        asking: Asking[T],
+        engines: Sequence[Engine],
+        timeouts: Sequence[float],
+        fail_over: frozenset[str],
+        log: AttemptLog,
+    ) -> None:
+        self._asking = asking
+        self._engines = engines
+        self._timeouts = timeouts
+        self._fail_over = fail_over
+        self._logs: dict[int, AttemptLog] = {}
+        self._endings: dict[int, Ending[T]] = {}
+        self.log = log
+        self.winner: int | None = None
+        self.stands = False
+        self.halted = False
+
+    def __len__(self) -> int:
+        return len(self._engines)
+
+    @property
+    def over(self) -> bool:
+        """
+        Whether the outcome is settled, so that whatever still runs may be cancelled.
+        """
+        return self.winner is not None or self.stands or self.halted
+
+    def started(self, index: int) -> bool:
+        """
+        Say whether the leg was started.
+        """
+        return index in self._logs
+
+    def running(self) -> bool:
+        """
+        Say whether some leg that was started has not ended.
+        """
+        return len(self._endings) < len(self._logs)
+
+    def open(self, index: int) -> AttemptLog:
+        """
+        Start the log of a leg, which is what makes it started.
+        """
+        self._logs[index] = self.log.child()
+        return self._logs[index]
+
+    async def run(self, index: int, role: str) -> Ending[T]:
+        """
+        Run a leg whose log is open, to its end.
+        """
+        ending = await run_leg(
+            self._asking, self._engines[index], self._logs[index], timeout=self._timeouts[index], role=role
+        )
+        self._endings[index] = ending
+        if ending.outcome is AttemptOutcome.DECIDED and self.winner is None:
+            self._accept(index, ending)
+        return ending
+
+    def _accept(self, index: int, ending: Ending[T]) -> None:
+        self.winner = index
+        self._write_down(index, ending)
+        self.log.accepted = ending.answer
+
+    def supersede(self, index: int) -> None:
+        """
+        Write down, before it is cancelled, that a leg was overtaken.
+        """
+        if index not in self._endings:
+            self._logs[index].superseded = True
+
+    def triggers(self, ending: Ending[T]) -> bool:
+        """
+        Say whether *ending* starts the next engine.
+        """
+        return ending.outcome in self._fail_over and ending.kind is not Kind.TIME
+
+    def halts(self, ending: Ending[T]) -> bool:
+        """
+        Say whether *ending* goes to no further engine.
+        """
+        return ending.kind is not None and MEANINGS[ending.kind].halts and ending.outcome not in self._fail_over
+
+    def conclude(self, name: str) -> T | None:
+        """
+        Return what the combinator answers, once nothing runs any more.
+
+        Raises:
+            NoAnswerError: If no leg answered and none abstained, or one ran into something a person has to see.
+        """
+        if self.winner is not None:
+            return self._endings[self.winner].answer
+        if not self.halted and not any(self._refused(ending) for ending in self._endings.values()):
+            for outcome in (AttemptOutcome.UNCERTAIN, AttemptOutcome.ABSTAINED):
+                for index, ending in self._in_order():
+                    if ending.outcome is outcome:
+                        self._write_down(index, ending)
+                        return ending.answer
+        raise self._no_answer(name)
+
+    def _refused(self, ending: Ending[T]) -> bool:
+        return ending.kind is Kind.BUDGET or (self.halts(ending) and not self.stands)
+
+    def _in_order(self) -> Iterator[tuple[int, Ending[T]]]:
+        return iter(sorted(self._endings.items()))
+
+    def _write_down(self, index: int, ending: Ending[T]) -> None:
+        if ending.answer is None:
+            return
+        self.log.engine = self._logs[index].engine or self._engines[index].name
+        self.log.model = getattr(ending.answer, "model", "")
+
+    def _no_answer(self, name: str) -> NoAnswerError:
+        lines = [
+            f"{self._engines[index].name}: {ending.outcome}: {ending.detail}".removesuffix(": ")
+            for index, ending in self._in_order()
+        ]
+        errors = [_error_of(ending) for _, ending in self._in_order()]
+        return NoAnswerError("\n".join([f"{name}: no engine answered", *lines]), errors=errors)
+
+
+def _error_of(ending: Ending[object]) -> BaseException:
+    return ending.error or EngineError(ending.detail or ending.outcome.value)
+
+
+def with_report(result: ScoreResult | None, log: AttemptLog) -> ScoreResult:
+    """
+    Return *result* under the name of the engine that gave it, with how the combinator came by it.
+
+    Raises:
+        NoAnswerError: If there is none.
+    """
+    if result is None:
+        raise NoAnswerError("no engine answered")
+    return attrs.evolve(result, engine=log.engine, report=log.report())

@@ -1,0 +1,107 @@
+"""A cap on the calls of one engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import TypeVar
+
+import attrs
+
+from decide._checks import positive_seconds, whole
+from decide._legs import Asking
+from decide.compose._window import Window
+from decide.compose._wrapper import Wrapper
+from decide.errors import MEANINGS, BudgetError, kinds_of
+from decide.providers import AnyProvider
+from decide.traces import NOT_CALLED, AttemptLog
+
+T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class BudgetStats:
+    """
+    Where a budget stands.
+
+    Attributes:
+        used: Calls of the current window.
+        max: The most calls of one window.
+        refused: Calls that were refused, ever.
+    """
+
+    used: int
+    max: int
+    refused: int
+
+
+class Budget(Wrapper):
+    """
+    Let an engine be called at most so many times.
+
+    A call counts when it starts, whatever becomes of it; one that reached no engine, because a breaker or a budget below refused it, is given back. One budget may
+    be shared between tasks, event loops and threads.
+
+    Args:
+        engine: The engine. The budget has its name, timeout and traces.
+        max_calls: The most calls of one window; 0 never calls.
+        per: Seconds of the window, which starts with its first call; None for one window that never ends.
+        clock: Seconds on a clock that never jumps.
+
+    Raises:
+        ValueError: If a setting is out of range.
+    """
+
+    def __init__(
+        self,
+        engine: AnyProvider,
+        *,
+        max_calls: int,
+        per: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(engine)
+        self._window = Window(
+            max_calls=whole("max_calls", max_calls, least=0), per=None if per is None else positive_seconds("per", per)
+        )
+        self._clock = clock
+        self._lock = Lock()
+
+    def stats(self) -> BudgetStats:
+        """
+        Return where the budget stands. An old window shows until the next call.
+        """
+        with self._lock:
+            window = self._window
+            return BudgetStats(used=window.used, max=window.max_calls, refused=window.refused)
+
+    async def _guard(self, asking: Asking[T], log: AttemptLog) -> T | None:
+        taken = self._take()
+        before = len(log.report().attempts)
+        spent = True
+        try:
+            return await self._ask(asking, log)
+        except Exception as error:
+            spent = _reached_an_engine(error, log, before)
+            raise
+        finally:
+            if not spent:
+                with self._lock:
+                    self._window.give_back(taken)
+
+    def _take(self) -> int:
+        with self._lock:
+            taken = self._window.take(self._clock())
+            used = self._window.used
+        if taken is None:
+            again = "the cap never resets" if self._window.per is None else f"per {self._window.per:g} s"
+            raise BudgetError(f"engine {self.name!r}: budget used up ({used} calls, {again})", detail=f"{used} calls used")
+        return taken
+
+
+def _reached_an_engine(error: Exception, log: AttemptLog, before: int) -> bool:
+    attempts = log.report().attempts[before:]
+    if attempts:
+        return any(attempt.outcome not in NOT_CALLED for attempt in attempts)
+    return any(MEANINGS[kind].outcome not in NOT_CALLED for kind in kinds_of(error))

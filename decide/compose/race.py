@@ -1,0 +1,57 @@
+"""All engines at once: the first to decide wins."""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeVar
+
+import anyio
+
+from decide.compose._combinator import DEFAULT_TIMEOUT, Combinator
+from decide.compose._settle import Legs
+from decide.compose._tasks import Crew
+from decide.policies import SelectionPolicy
+from decide.providers import AnyProvider
+
+T = TypeVar("T")
+
+
+class Race(Combinator):
+    """
+    Ask all engines at once. The first to decide wins and the others are cancelled.
+
+    An engine that fails, abstains or is unsure wins nothing, however fast it is. Every engine is billed for every question.
+
+    Args:
+        engines: One or more engines.
+        name: What traces call it; by default made from the engines' names.
+        policy: Judges every answer; without one the first answer wins.
+        default_timeout: Seconds an engine has that declares no `decision_timeout`.
+
+    Raises:
+        ValueError: If there is no engine, two share a name, or a setting is out of range.
+    """
+
+    strategy: ClassVar[str] = "race"
+
+    def __init__(
+        self,
+        *engines: AnyProvider,
+        name: str = "",
+        policy: SelectionPolicy | None = None,
+        default_timeout: float = DEFAULT_TIMEOUT,
+    ) -> None:
+        super().__init__(engines, name=name, policy=policy, default_timeout=default_timeout)
+
+    async def _run(self, legs: Legs[T]) -> None:
+        async with Crew() as crew:
+            for index in range(len(legs)):
+                legs.open(index)
+            for index in range(len(legs)):
+                crew.start(_run_racer, legs, index, crew)
+
+
+async def _run_racer(legs: Legs[T], index: int, crew: Crew) -> None:
+    ending = await legs.run(index, "racer")
+    legs.halted = legs.halted or (legs.winner is None and legs.halts(ending))
+    if legs.over:
+        crew.dismiss()
