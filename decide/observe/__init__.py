@@ -1,0 +1,1 @@
+"""Those who look on: nothing in here takes part in a decision."""

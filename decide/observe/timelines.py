@@ -1,0 +1,167 @@
+"""A trace as a timeline, for a terminal and for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+import attrs
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.text import Text
+
+from decide import _svg
+from decide._timeline import Bar, Look, Timeline, columns, lay_out, seconds_text
+from decide.traces import Trace
+
+_STYLES: Final = {
+    Look.ANSWERED: "green",
+    Look.HELD_BACK: "yellow",
+    Look.CANCELLED: "bright_black",
+    Look.FAILED: "red",
+    Look.NOT_CALLED: "red",
+}
+_NARROWEST_PLOT = 12
+_WIDEST_PLOT = 48
+_GAP = "  "
+
+
+@attrs.frozen(kw_only=True)
+class _Glyphs:
+    bars: dict[Look, str]
+    cross: str
+    answer: str
+    answered: str
+    overflow: Literal["crop", "ellipsis"]
+
+
+_UNICODE = _Glyphs(
+    bars={
+        Look.ANSWERED: "█",
+        Look.HELD_BACK: "▓",
+        Look.CANCELLED: "░",
+        Look.FAILED: "▒",
+        Look.NOT_CALLED: "╎",
+    },
+    cross="✗",
+    answer="┊",
+    answered="▲",
+    overflow="ellipsis",
+)
+_ASCII = _Glyphs(
+    bars={
+        Look.ANSWERED: "#",
+        Look.HELD_BACK: "=",
+        Look.CANCELLED: "-",
+        Look.FAILED: "/",
+        Look.NOT_CALLED: "!",
+    },
+    cross="x",
+    answer=":",
+    answered="^",
+    overflow="crop",
+)
+
+
+def svg(trace: Trace) -> str:
+    """
+    Return *trace* as one `<svg>` element: no scripts, all text escaped, readable on light and on dark.
+    """
+    return _svg.draw(lay_out(trace))
+
+
+class TerminalTimeline:
+    """
+    A trace for `rich` to print: who was asked when, in which role, how it ended, how long it took and what it cost.
+
+    Takes the width it is given; without colours the patterns still tell the outcomes apart.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._timeline = lay_out(trace)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        glyphs = _UNICODE if options.encoding.startswith("utf") else _ASCII
+        yield from _Drawing(self._timeline, glyphs, options.max_width).lines()
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(min(options.max_width, 40), options.max_width)
+
+
+class _Drawing:
+    """
+    One timeline at one width.
+    """
+
+    def __init__(self, timeline: Timeline, glyphs: _Glyphs, width: int) -> None:
+        self.timeline = timeline
+        self.glyphs = glyphs
+        self.labels = max((columns(bar.label) for bar in timeline.bars), default=0)
+        latencies = max((columns(bar.latency) for bar in timeline.bars), default=0)
+        notes = max((columns(_note(bar)) for bar in timeline.bars), default=0)
+        free = width - self.labels - latencies - notes - 3 * len(_GAP)
+        self.plot = min(max(free, _NARROWEST_PLOT), _WIDEST_PLOT)
+        self.latencies = latencies
+
+    def lines(self) -> Iterator[Text]:
+        yield Text(self.timeline.headline, style="bold", no_wrap=True, overflow=self.glyphs.overflow)
+        for bar in self.timeline.bars:
+            yield self._lane(bar)
+        if self.timeline.bars:
+            yield self._scale()
+
+    def _lane(self, bar: Bar) -> Text:
+        line = Text(no_wrap=True, overflow=self.glyphs.overflow)
+        line.append(_padded(bar.label, self.labels) + _GAP)
+        line.append_text(self._bar(bar))
+        line.append(_GAP + " " * (self.latencies - columns(bar.latency)) + bar.latency + _GAP)
+        line.append(_note(bar), style=_STYLES[bar.look])
+        return line
+
+    def _bar(self, bar: Bar) -> Text:
+        start, end = self._cells(bar)
+        answer = self._answer_cell()
+        cells = Text()
+        for cell in range(self.plot):
+            if start <= cell < end:
+                crossed = bar.look is Look.FAILED and cell == end - 1
+                cells.append(self.glyphs.cross if crossed else self.glyphs.bars[bar.look], style=_STYLES[bar.look])
+            elif cell == answer:
+                cells.append(self.glyphs.answer, style="green")
+            else:
+                cells.append(" ")
+        return cells
+
+    def _cells(self, bar: Bar) -> tuple[int, int]:
+        start = min(self.timeline.place(bar.start, self.plot), self.plot - 1)
+        if bar.look is Look.NOT_CALLED:
+            return start, start + 1
+        return start, max(self.timeline.place(bar.end, self.plot), start + 1)
+
+    def _answer_cell(self) -> int | None:
+        if self.timeline.answered_at is None:
+            return None
+        return max(self.timeline.place(self.timeline.answered_at, self.plot) - 1, 0)
+
+    def _scale(self) -> Text:
+        row = [" "] * (self.plot + 12)
+        answer = self._answer_cell()
+        if answer is not None:
+            self._write(row, answer, f"{self.glyphs.answered} answer")
+        for tick in self.timeline.ticks:
+            self._write(row, self.timeline.place(tick, self.plot), seconds_text(tick))
+        return Text(" " * self.labels + _GAP + "".join(row).rstrip(), style="dim", no_wrap=True, overflow="crop")
+
+    @staticmethod
+    def _write(row: list[str], at: int, text: str) -> None:
+        before, after = max(at - 1, 0), at + len(text) + 1
+        if after <= len(row) + 1 and all(cell == " " for cell in row[before:after]):
+            row[at : at + len(text)] = text
+
+
+def _note(bar: Bar) -> str:
+    return f"{bar.outcome}{_GAP}{bar.more}" if bar.more else bar.outcome
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - columns(text))
