@@ -54,7 +54,7 @@ class Deciding:
             return Ending(outcome=AttemptOutcome.UNCERTAIN, detail=selection.detail, answer=judged, answered=True)
         return Ending(outcome=AttemptOutcome.DECIDED, answer=judged, answered=True)
 
-    def usage(self, answer: Decision | None) -> Usage | None:
+    def usage(self, _: Decision | None, /) -> Usage | None:
         """
         Return None: a decision does not say what it cost.
         """
@@ -99,7 +99,7 @@ class Scoring:
         outcome = AttemptOutcome.UNCERTAIN if reason else AttemptOutcome.DECIDED
         return Ending(outcome=outcome, detail=reason, answer=answer, usage=usage, answered=True)
 
-    def usage(self, answer: ScoreResult | None) -> Usage | None:
+    def usage(self, answer: ScoreResult | None, /) -> Usage | None:
         """
         Return what *answer* says it cost; all zeros say nothing.
         """

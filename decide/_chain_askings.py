@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import attrs
 
@@ -16,6 +17,8 @@ from decide.outcomes import AttemptOutcome
 from decide.providers import Engine
 from decide.requests import Request
 from decide.traces import AttemptLog
+
+T = TypeVar("T")
 
 
 @attrs.frozen
@@ -41,7 +44,7 @@ class ChainDeciding:
             return Ending(outcome=AttemptOutcome.ABSTAINED)
         return self.bars.judge(answer, self.request.taxonomy)
 
-    def usage(self, answer: Decision | None) -> Usage | None:
+    def usage(self, _: Decision | None, /) -> Usage | None:
         """
         Return None: a decision does not say what it cost.
         """
@@ -78,7 +81,7 @@ class ChainScoring:
             return attrs.evolve(ending, outcome=AttemptOutcome.DECIDED, kept=True)
         return ending
 
-    def usage(self, answer: ScoreResult | None) -> Usage | None:
+    def usage(self, answer: ScoreResult | None, /) -> Usage | None:
         """
         Return what *answer* says it cost.
         """
@@ -91,7 +94,7 @@ class ChainScoring:
         return plain(failed(error))
 
 
-def plain(ending: Ending[object]) -> Ending[object]:
+def plain(ending: Ending[T]) -> Ending[T]:
     """
     Return *ending* in a chain's words, which know no unsupported and no cancelled engine error: both are an `error`.
     """

@@ -45,7 +45,9 @@ class Judge:
 
     def judge(self, decision: Decision, taxonomy: Taxonomy) -> Ending[Decision]:
         """
-        Validate *decision* and judge it. What it claims about itself is forgotten; what a combinator's policy said is not.
+        Validate *decision* and judge it.
+
+        What it claims about itself is forgotten; what a combinator's policy said is not.
         """
         before = standing_verdict(decision)
         bare = forget(decision)

@@ -28,7 +28,7 @@ from decide.providers import Engine
 from decide.traces import Attempt, AttemptLog
 
 GRACE: Final = 0.010
-"""Seconds that a timer over combinators or wrappers of ours waits for each of their layers to report by a timer of its own."""
+"""Seconds that a timer over combinators or wrappers of ours leaves each of their layers to report by its own timer."""
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -77,7 +77,7 @@ class Asking(Protocol[T]):
         """
         ...
 
-    def usage(self, answer: T | None) -> Usage | None:
+    def usage(self, answer: T | None, /) -> Usage | None:
         """
         Return what *answer* says it cost.
         """
@@ -90,7 +90,7 @@ class Asking(Protocol[T]):
         ...
 
 
-async def run_leg(asking: Asking[T], engine: Engine, log: AttemptLog, *, timeout: float, role: str = "") -> Ending[T]:
+async def run_leg(asking: Asking[T], engine: Engine, log: AttemptLog, *, within: float, role: str = "") -> Ending[T]:
     """
     Ask *engine*, judge what it says, and settle its log, whichever way it ends.
 
@@ -98,15 +98,16 @@ async def run_leg(asking: Asking[T], engine: Engine, log: AttemptLog, *, timeout
         asking: What to ask.
         engine: Whom.
         log: The leg's own log.
-        timeout: Seconds until the leg is cut off.
+        within: Seconds until the leg is cut off.
         role: What the attempt is recorded as.
 
     Returns:
-        The ending. The engine's errors are in it; only cancellation by the caller, and exceptions that are no errors, are raised.
+        The ending. The engine's errors are in it; only cancellation by the caller, and exceptions that are no errors,
+        are raised.
     """
     started = anyio.current_time()
     ending: Ending[T] = Ending(outcome=AttemptOutcome.CANCELLED)
-    log.deadline = min(log.deadline, started + timeout)
+    log.deadline = min(log.deadline, started + within)
     try:
         ending = await _ended(asking, engine, log)
         await anyio.lowlevel.checkpoint_if_cancelled()
@@ -136,7 +137,7 @@ async def _ended(asking: Asking[T], engine: Engine, log: AttemptLog) -> Ending[T
         return failed(unsupported(engine))
     try:
         answer = await bounded(asking, engine, log)
-    except Exception as error:  # whatever an engine raises is its ending, never the caller's exception
+    except Exception as error:  # noqa: BLE001 - whatever an engine raises is its ending, never the caller's exception
         return asking.failed(error)
     return asking.judge(answer)
 
@@ -177,7 +178,8 @@ async def bounded(asking: Asking[T], engine: Engine, log: AttemptLog) -> T | Non
     """
     Ask *engine* until `log.deadline`, and a little longer for what of ours lies below it.
 
-    A combinator that accepted its winner in time is not overruled by a timer that fires while its losers are still letting go.
+    A combinator that accepted its winner in time is not overruled by a timer that fires while its losers are still
+    letting go.
 
     Raises:
         EngineTimeoutError: If the timer fired before an answer was handed over.

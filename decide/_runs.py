@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Generic, TypeVar
 
+import attrs
+
 from decide._legs import Ending
 from decide.answers import ScoreResult
 from decide.decisions import Decision
 from decide.outcomes import OUTAGES, AttemptOutcome, Provenance
 from decide.policies import SelectionPolicy
-from decide.traces import AttemptLog, Observer, Trace
+from decide.traces import Attempt, AttemptLog, Observer, Trace
 
 T = TypeVar("T", bound=Decision | ScoreResult)
 
@@ -50,21 +52,19 @@ class Run(Generic[T]):
         Return the trace so far.
         """
         attempts = self._root.report().attempts
-        common = {
-            "attempts": attempts,
-            "stopped_by": "" if self.stopped is None else self.stopped.outcome.value,
-            "policy": "" if self._policy is None else self._policy.name,
-            "cancelled": cancelled,
-            "warnings": tuple(
-                dict.fromkeys(f"auth:{attempt.provider}" for attempt in attempts if attempt.outcome == AttemptOutcome.AUTH)
-            ),
-        }
+        bare = Trace(
+            attempts=attempts,
+            stopped_by="" if self.stopped is None else self.stopped.outcome.value,
+            policy="" if self._policy is None else self._policy.name,
+            cancelled=cancelled,
+            warnings=_warnings(attempts),
+        )
         if self._taken_from is None or self.taken is None or self.taken.answer is None:
-            outage = not cancelled and any(attempt.outcome in OUTAGES for attempt in attempts)
-            return Trace(outage=outage, **common)
+            return attrs.evolve(bare, outage=not cancelled and any(one.outcome in OUTAGES for one in attempts))
         name, log = self._taken_from
         answer = self.taken.answer
-        return Trace(
+        return attrs.evolve(
+            bare,
             decided_by=name,
             engine=log.engine or name,
             strategy=log.strategy,
@@ -74,8 +74,12 @@ class Run(Generic[T]):
             calibrated=_calibrated(answer),
             provenance=_provenance(answer),
             outcome=answer.outcome if isinstance(answer, Decision) else "",
-            **common,
         )
+
+
+def _warnings(attempts: Iterable[Attempt]) -> tuple[str, ...]:
+    refused = (attempt.provider for attempt in attempts if attempt.outcome == AttemptOutcome.AUTH)
+    return tuple(dict.fromkeys(f"auth:{provider}" for provider in refused))
 
 
 def tell(observers: Iterable[Observer], trace: Trace) -> None:

@@ -27,7 +27,8 @@ class Sealable:
     """
     One slot that attrs does not know about.
 
-    `__init__`, `evolve`, `copy`, `pickle`, `asdict` and every decoder leave it behind, so that none of them can carry a verdict over to other content.
+    `__init__`, `evolve`, `copy`, `pickle`, `asdict` and every decoder leave it behind, so that none of them can carry a
+    verdict over to other content.
     """
 
     __slots__ = ("_seal",)

@@ -1,7 +1,8 @@
 """
 Telling a cancellation that somebody asked for from one that an engine made up.
 
-The one module that may import asyncio before a combinator does: asyncio alone lets anybody raise a CancelledError, and only it counts who asked.
+The one module that may import asyncio before a combinator does: asyncio alone lets anybody raise a CancelledError, and
+only it counts who asked.
 """
 
 from __future__ import annotations

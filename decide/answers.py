@@ -36,6 +36,14 @@ def _levels(probabilities: Mapping[int, float]) -> dict[int, float]:
     return dict(probabilities)
 
 
+def _no_number(answer: NoulAnswer) -> bool:
+    return answer.noul is None
+
+
+def _most_probable(answer: ChoiceAnswer) -> str:
+    return answer.probabilities.ranked()[0][0] if answer.probabilities else ""
+
+
 @attrs.frozen(kw_only=True)
 class NoulAnswer:
     """
@@ -48,12 +56,8 @@ class NoulAnswer:
     """
 
     noul: float | None = None
-    unknown: bool = attrs.field()
+    unknown: bool = attrs.field(default=attrs.Factory(_no_number, takes_self=True))
     calibrated: bool = False
-
-    @unknown.default
-    def _no_number(self) -> bool:
-        return self.noul is None
 
     @property
     def certainty(self) -> float:
@@ -79,16 +83,12 @@ class ChoiceAnswer:
     """
 
     probabilities: Distribution = attrs.field(factory=Distribution, converter=Distribution)
-    choice: str = attrs.field()
+    choice: str = attrs.field(default=attrs.Factory(_most_probable, takes_self=True))
     confidence: float | None = None
     reported_confidence: float | None = None
     none_id: str = ""
     unknown: bool = False
     calibrated: bool = False
-
-    @choice.default
-    def _most_probable(self) -> str:
-        return self.probabilities.ranked()[0][0] if self.probabilities else ""
 
     @property
     def near_uniform(self) -> bool:
@@ -162,6 +162,14 @@ _KINDS: dict[type[Answer], str] = {
     ScoreAnswer: "score",
     RelevanceAnswer: "relevance",
 }
+
+
+def confidence_in_range(answer: Answer) -> bool:
+    """
+    Say whether the confidence that *answer* reports, if it reports one, is a number from 0 to 1.
+    """
+    reported = getattr(answer, "confidence", None)
+    return reported is None or distributions.is_probability(reported)
 
 
 class AbsentAnswerError(KeyError):

@@ -113,7 +113,8 @@ class Chain:
     """
     Ask engines in order until one decides.
 
-    An engine that fails, abstains or is unsure is passed over. A spent allowance or a broken setting stops the chain, because going on would hide it or cost money.
+    An engine that fails, abstains or is unsure is passed over. A spent allowance or a broken setting stops the chain,
+    because going on would hide it or cost money.
 
     Args:
         providers: The engines, the preferred first. An empty chain is legal and undecided.
@@ -211,7 +212,7 @@ class Chain:
         Ask one engine; say whether the chain ends with it.
         """
         log = run.leg()
-        ending = await run_leg(asking, engine, log, timeout=engine.timeout or self._timeout)
+        ending = await run_leg(asking, engine, log, within=engine.timeout or self._timeout)
         if ending.kind in self._stops:
             run.stopped = ending
         elif ending.outcome is AttemptOutcome.DECIDED:

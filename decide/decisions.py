@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import attrs
@@ -45,7 +46,8 @@ class Decision(Sealable):
     """
     What an engine decided, and, once it was judged, whether a caller may act on it.
 
-    Engines may build any nonsense; `validate` and the judges find it. Only a judge's verdict makes a decision actionable, and it binds every field: a changed,
+    Engines may build any nonsense; `validate` and the judges find it. Only a judge's verdict makes a decision
+    actionable, and it binds every field: a changed,
     copied, pickled or decoded decision has to be judged again.
 
     Attributes:
@@ -119,10 +121,12 @@ def content_of(decision: Decision) -> tuple[object, ...]:
 
 def snapshot(decision: Decision) -> tuple[object, ...] | None:
     """
-    Return a copy of the content that later edits of its mappings do not reach, or None when a number in it is NaN, which equals nothing.
+    Return a copy of the content that later edits of its mappings do not reach.
+
+    None when a number in it is NaN, which equals nothing.
     """
     numbers = [*decision.scores.values(), *decision.interaction_scores.values(), *confidences(decision)]
-    if any(number != number for number in numbers):
+    if any(map(math.isnan, numbers)):
         return None
     return tuple(dict(value) if isinstance(value, dict) else value for value in content_of(decision))
 
@@ -138,14 +142,17 @@ def confidences_in_range(decision: Decision) -> bool:
     """
     Say whether every confidence and every interaction score is a number from 0 to 1.
     """
-    return all(map(is_probability, confidences(decision))) and all(map(is_probability, decision.interaction_scores.values()))
+    return all(map(is_probability, confidences(decision))) and all(
+        map(is_probability, decision.interaction_scores.values())
+    )
 
 
 def validate(decision: Decision, taxonomy: Taxonomy) -> tuple[Problem, ...]:
     """
     Return everything in *decision* that *taxonomy* does not know or that is out of range; empty means fine.
 
-    A module may be left out only together with the intent, and only by an interaction that can stand alone, as a bare "yes" does.
+    A module may be left out only together with the intent, and only by an interaction that can stand alone, as a bare
+    "yes" does.
     """
     return tuple(Problem(text) for text in _problems(decision, taxonomy))
 
@@ -158,11 +165,10 @@ def _problems(decision: Decision, taxonomy: Taxonomy) -> Iterator[str]:
     if not confidences_in_range(decision):
         yield "confidence out of range"
     yield from _module_problems(decision, taxonomy)
-    if decision.presentation and taxonomy.presentations and decision.presentation not in taxonomy.presentations:
+    if _unknown(decision.presentation, taxonomy.presentations):
         yield "unknown presentation"
-    if decision.reference is not None and decision.reference.kind and taxonomy.entity_types:
-        if decision.reference.kind not in taxonomy.entity_types:
-            yield "unknown reference kind"
+    if decision.reference is not None and _unknown(decision.reference.kind, taxonomy.entity_types):
+        yield "unknown reference kind"
     if taxonomy.data_kinds:
         for position, kind in enumerate(decision.required_data, start=1):
             if kind not in taxonomy.data_kinds:
@@ -172,6 +178,10 @@ def _problems(decision: Decision, taxonomy: Taxonomy) -> Iterator[str]:
         for position, scope in enumerate(decision.required_scopes, start=1):
             if scope not in scopes:
                 yield f"required scope {position}: unknown scope"
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> bool:
+    return bool(name) and bool(known) and name not in known
 
 
 def _module_problems(decision: Decision, taxonomy: Taxonomy) -> Iterator[str]:

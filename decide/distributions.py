@@ -1,7 +1,8 @@
 """
 Every formula on probabilities, once.
 
-Sources: the System One confidence formulas as TypeSafe publishes them, the rounding tolerance that conformance tests of that wire use, and the toolnexus
+Sources: the System One confidence formulas as TypeSafe publishes them, the rounding tolerance that conformance tests of
+that wire use, and the toolnexus
 test for a distribution that says nothing.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 GAP_EPSILON: Final = 1e-9
 """Slack of a gap test, so that 0.70 does lead 0.50 by 0.20."""
@@ -28,16 +29,14 @@ class Distribution(Mapping[str, float]):
     """
     Probabilities by id, in the order in which they were given.
 
-    Built from a mapping or from pairs. Pairs keep what a mapping would lose: an id that was answered twice, which makes an answer invalid.
+    Built from a mapping or from pairs. Pairs keep what a mapping would lose: an id that was answered twice, which makes
+    an answer invalid.
     """
 
     __slots__ = ("_by_id", "pairs")
 
     def __init__(self, probabilities: Mapping[str, float] | Iterable[tuple[str, float]] = ()) -> None:
-        pairs = probabilities.items() if isinstance(probabilities, Mapping) else probabilities
-        if isinstance(probabilities, Distribution):
-            pairs = probabilities.pairs
-        self.pairs: tuple[tuple[str, float], ...] = tuple((option, value) for option, value in pairs)
+        self.pairs: tuple[tuple[str, float], ...] = tuple(_pairs(probabilities))
         self._by_id = dict(self.pairs)
 
     def __getitem__(self, option: str) -> float:
@@ -62,6 +61,14 @@ class Distribution(Mapping[str, float]):
         return sorted(self.pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
+def _pairs(probabilities: Mapping[str, float] | Iterable[tuple[str, float]]) -> Iterable[tuple[str, float]]:
+    if isinstance(probabilities, Distribution):
+        return probabilities.pairs
+    if isinstance(probabilities, Mapping):
+        return cast("Mapping[str, float]", probabilities).items()
+    return ((option, value) for option, value in probabilities)
+
+
 def is_number(value: object) -> bool:
     """
     Say whether *value* is a real number. Booleans and numeric strings are not.
@@ -80,7 +87,8 @@ def sums_to_one(values: Sequence[float]) -> bool:
     """
     Say whether *values* are a distribution, give or take what rounding each of them can lose.
 
-    The tolerance is `max(0.05, min(n * r, 0.099))`: n numbers, r half of the last decimal of the number that shows most of them. A sum that is NaN passes here,
+    The tolerance is `max(0.05, min(n * r, 0.099))`: n numbers, r half of the last decimal of the number that shows most
+    of them. A sum that is NaN passes here,
     because each NaN is a problem of its own.
     """
     tolerance = max(_LEAST_TOLERANCE, min(len(values) * rounding(values), LOST_MASS))
@@ -96,9 +104,9 @@ def rounding(values: Iterable[float]) -> float:
 
 def choice_confidence(probabilities: Iterable[float], options: int) -> float:
     """
-    Return `(m - 1/n) / (1 - 1/n)`, m the highest probability and n the options that were asked; 1.0 for a single option.
+    Return `(m - 1/n) / (1 - 1/n)`, m the highest probability and n the options that were asked.
 
-    Rounded to 12 decimals, never below 0.
+    Rounded to 12 decimals, never below 0; 1.0 for a single option.
     """
     if options <= 1:
         return 1.0
@@ -108,9 +116,10 @@ def choice_confidence(probabilities: Iterable[float], options: int) -> float:
 
 def score_confidence(probabilities: Mapping[int, float], levels: int) -> float:
     """
-    Return `1 - sum(p_i * |i - k|) / D`, k the most probable level and D the mean distance of all levels from the middle one.
+    Return `1 - sum(p_i * |i - k|) / D`.
 
-    Rounded to 12 decimals, never below 0; 1.0 for a single level.
+    k is the most probable level and D the mean distance of all levels from the middle one. Rounded to 12 decimals,
+    never below 0; 1.0 for a single level.
     """
     if levels <= 1:
         return 1.0
@@ -139,7 +148,8 @@ def near_uniform(probabilities: Mapping[str, float]) -> bool:
     """
     Say whether every probability is within 0.05 of 1/n, on the values as they came.
 
-    A health flag, not a verdict: nothing to rank on, most often because the options are not described. One option is near uniform, none is not.
+    A health flag, not a verdict: nothing to rank on, most often because the options are not described. One option is
+    near uniform, none is not.
     """
     if not probabilities:
         return False

@@ -298,7 +298,8 @@ def kinds_of(error: BaseException) -> frozenset[Kind]:
     """
     Return every kind that *error* carries: its own, its members' and its causes'.
 
-    An exception that is not ours is an `error`, a builtin TimeoutError included: only our own timers and `EngineTimeoutError` mean *timeout*.
+    An exception that is not ours is an `error`, a builtin TimeoutError included: only our own timers and
+    `EngineTimeoutError` mean *timeout*.
     """
     kinds: set[Kind] = set()
     for current in walk(error):

@@ -69,9 +69,7 @@ def judge(bars: Bars, decision: Decision) -> tuple[Decision, Selection]:
     Return *decision* with the verdict of *bars* sealed into it, and the selection behind it.
     """
     selection = verdict(bars, decision)
-    judged = stamp(
-        decision, Outcome(selection.outcome), judged_by=bars.name, is_rule=is_deterministic(decision)
-    )
+    judged = stamp(decision, Outcome(selection.outcome), judged_by=bars.name, is_rule=is_deterministic(decision))
     return judged, selection
 
 
@@ -159,9 +157,10 @@ def _confident_interaction(decision: Decision, bar: float) -> bool:
 
 def interaction_refusal(decision: Decision, min_confidence: float, min_gap: float) -> Reason | None:
     """
-    Return why the interaction of *decision* may not change anything, at these bars or the side-effect bars, whichever are higher; None when it may.
+    Return why the interaction of *decision* may not change anything; None when it may.
 
-    The scores of an uncalibrated decision are hearsay: only its confidence is looked at.
+    The bars for side effects hold where these are lower. The scores of an uncalibrated decision are hearsay: only its
+    confidence is looked at.
     """
     bar = max(min_confidence, SIDE_EFFECT_CONFIDENCE)
     if not _confident_interaction(decision, bar):

@@ -33,10 +33,6 @@ class InvalidPolicyError(ValueError):
         return InvalidPolicyError, (self.problems,)
 
 
-def _optional_models(models: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if models is None else tuple(models)
-
-
 @attrs.frozen(kw_only=True)
 class SelectionPolicy:
     """
@@ -67,7 +63,7 @@ class SelectionPolicy:
     max_picks: int | None = None
     accept_uncalibrated_at: float | None = None
     accept_uncalibrated_side_effects: bool = False
-    models: tuple[str, ...] | None = attrs.field(default=None, converter=_optional_models)
+    models: tuple[str, ...] | None = None
 
     def __attrs_post_init__(self) -> None:
         problems = tuple(Problem(text) for text in _problems(self))
@@ -138,6 +134,12 @@ def _problems(policy: SelectionPolicy) -> Iterator[str]:
         yield "potential_probability <= min_probability <= strong_probability must hold"
     if policy.max_picks is not None and not (type(policy.max_picks) is int and policy.max_picks > 0):
         yield "max_picks must be a whole number above 0, or None for no cap"
+    if policy.models is not None and not _is_model_tuple(policy.models):
+        yield "models must be a tuple of model ids, or None for any"
+
+
+def _is_model_tuple(models: object) -> bool:
+    return isinstance(models, tuple) and all(isinstance(model, str) for model in models)
 
 
 def _out_of_order(policy: SelectionPolicy) -> bool:

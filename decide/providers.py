@@ -18,7 +18,8 @@ class Provider(Protocol):
     """
     An engine that decides.
 
-    Optional attributes, read once when the engine is put to use: `decision_timeout: float | None`, the seconds it needs; `deterministic: bool`, no model is
+    Optional attributes, read once when the engine is put to use: `decision_timeout: float | None`, the seconds it
+    needs; `deterministic: bool`, no model is
     involved; `exclusive: bool`, it can answer one question at a time.
     """
 

@@ -86,6 +86,11 @@ def _level_count(_: object, __: object, levels: Sequence[str]) -> None:
         raise ValueError(f"a score needs {MIN_LEVELS}..{MAX_LEVELS} ordered levels, got {len(levels)}")
 
 
+def _names_a_candidate(question: ChoiceQuestion, _: object, none_id: str) -> None:
+    if none_id and none_id not in question.candidates:
+        raise ValueError("none_id must name one of the candidates")
+
+
 @attrs.frozen
 class NoulQuestion:
     """
@@ -109,18 +114,14 @@ class ChoiceQuestion:
 
     Attributes:
         instructions: The question, as the engine reads it.
-        candidates: Option ids and what each means, in the caller's order. Describe every option by what picking it does.
+        candidates: Option ids and what each means, in the caller's order. Describe every option by what picking it
+            does.
         none_id: The option that means "none of these", if there is one; picking it never acts.
     """
 
     instructions: str
     candidates: dict[str, str | None] = attrs.field(converter=candidate_dict, validator=_option_count)
-    none_id: str = attrs.field(default="", kw_only=True)
-
-    @none_id.validator
-    def _names_a_candidate(self, _: object, none_id: str) -> None:
-        if none_id and none_id not in self.candidates:
-            raise ValueError("none_id must name one of the candidates")
+    none_id: str = attrs.field(default="", kw_only=True, validator=_names_a_candidate)
 
 
 @attrs.frozen

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Mapping
+import datetime as dt
+from collections.abc import Iterable, Mapping
 
 import attrs
 
@@ -25,6 +25,10 @@ class EntityRef:
     type: str = ""
     keys: object = attrs.field(default=None, repr=False)
     title: str = attrs.field(default="", repr=False)
+
+
+def _entities(entities: Iterable[EntityRef]) -> tuple[EntityRef, ...]:
+    return tuple(entities)
 
 
 @attrs.frozen(kw_only=True)
@@ -54,8 +58,8 @@ class SessionState:
     """
 
     focused: EntityRef | None = None
-    selection: tuple[EntityRef, ...] = attrs.field(default=(), converter=tuple)
-    sidebar: tuple[EntityRef, ...] = attrs.field(default=(), converter=tuple)
+    selection: tuple[EntityRef, ...] = attrs.field(default=(), converter=_entities)
+    sidebar: tuple[EntityRef, ...] = attrs.field(default=(), converter=_entities)
     previous: Previous | None = None
     pending: object = attrs.field(default=None, repr=False)
     last_shown: object = attrs.field(default=None, repr=False)
@@ -91,5 +95,5 @@ class Request:
     state: SessionState = attrs.field(factory=SessionState)
     recent: tuple[str, ...] = attrs.field(default=(), converter=str_tuple, repr=False)
     context: dict[str, object] = attrs.field(factory=dict, converter=object_dict, repr=False)
-    now: datetime.datetime | None = None
+    now: dt.datetime | None = None
     tz: str = ""

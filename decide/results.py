@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from decide.answers import Answer, ChoiceAnswer, NoulAnswer, RelevanceAnswer, ScoreAnswer, ScoreResult
+from decide.answers import (
+    Answer,
+    ChoiceAnswer,
+    NoulAnswer,
+    RelevanceAnswer,
+    ScoreAnswer,
+    ScoreResult,
+    confidence_in_range,
+)
 from decide.distributions import (
     Distribution,
     expected_score,
@@ -33,9 +41,10 @@ _ANSWER_TO = {
 
 def validate_score_result(request: ScoreRequest, result: ScoreResult) -> tuple[Problem, ...]:
     """
-    Return everything that keeps *result* from being an answer to *request*, in the order of its questions; empty means fine.
+    Return everything that keeps *result* from being an answer to *request*; empty means fine.
 
-    Answers to questions that were not asked are ignored. An explicit unknown is a valid answer.
+    Problems stand in the order of the questions. Answers to questions that were not asked are ignored. An explicit
+    unknown is a valid answer.
     """
     problems: list[Problem] = []
     for number, (key, question) in enumerate(request.questions.items(), start=1):
@@ -57,9 +66,8 @@ def _answer_problems(question: Question, answer: Answer) -> Iterator[str]:
             yield from _score_problems(question, answer)
         case ChoiceAnswer() | RelevanceAnswer():
             yield from _candidate_problems(question, answer)
-    if isinstance(answer, ChoiceAnswer | ScoreAnswer) and answer.confidence is not None:
-        if not is_probability(answer.confidence):
-            yield "confidence out of range"
+    if not confidence_in_range(answer):
+        yield "confidence out of range"
 
 
 def _noul_problems(answer: NoulAnswer) -> Iterator[str]:
@@ -72,12 +80,15 @@ def _candidate_problems(question: Question, answer: ChoiceAnswer | RelevanceAnsw
     yield from _distribution_problems(answer.probabilities, offered)
     if not answer.probabilities and not (isinstance(answer, ChoiceAnswer) and answer.choice):
         yield "neither scores nor a pick"
-    if isinstance(answer, ChoiceAnswer) and not answer.probabilities and answer.choice:
-        if answer.choice not in offered:
-            yield "the pick is not a candidate"
-    if isinstance(question, ChoiceQuestion) and answer.probabilities:
-        if not sums_to_one([value for _, value in answer.probabilities.pairs if is_number(value)]):
-            yield "probabilities do not sum to about 1"
+    if isinstance(answer, ChoiceAnswer) and answer.choice and not _names_one(answer, offered):
+        yield "the pick is not a candidate"
+    values = [value for _, value in answer.probabilities.pairs if is_number(value)]
+    if isinstance(question, ChoiceQuestion) and answer.probabilities and not sums_to_one(values):
+        yield "probabilities do not sum to about 1"
+
+
+def _names_one(answer: ChoiceAnswer, offered: Collection[str]) -> bool:
+    return answer.choice in offered or answer.choice in answer.probabilities
 
 
 def _distribution_problems(probabilities: Distribution, offered: Iterable[str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import re
 from typing import Final
 
@@ -23,16 +23,19 @@ _CLOCK = r"(?P<hour>\d{2}):(?P<minute>\d{2}):(?P<second>\d{2})"
 _ZONE = r"(?:[Gg][Mm][Tt]|UTC|[+-]0000)"
 _DATES = (
     re.compile(rf"{_DAY}, (?P<day>\d{{2}}) (?P<month>[A-Za-z]{{3}}) (?P<year>\d{{4}}) {_CLOCK} {_ZONE}", re.ASCII),
-    re.compile(rf"[A-Za-z]{{6,9}}, (?P<day>\d{{2}})-(?P<month>[A-Za-z]{{3}})-(?P<year>\d{{2}}) {_CLOCK} {_ZONE}", re.ASCII),
+    re.compile(
+        rf"[A-Za-z]{{6,9}}, (?P<day>\d{{2}})-(?P<month>[A-Za-z]{{3}})-(?P<year>\d{{2}}) {_CLOCK} {_ZONE}", re.ASCII
+    ),
     re.compile(rf"{_DAY} (?P<month>[A-Za-z]{{3}}) (?P<day>[ \d]\d) {_CLOCK} (?P<year>\d{{4}})", re.ASCII),
 )
 
 
-def parse_retry_after(value: str, now: datetime.datetime) -> float | None:
+def parse_retry_after(value: str, now: dt.datetime) -> float | None:
     """
     Read a `Retry-After` header.
 
-    Whole seconds of any size (capped at `MAX_RETRY_DELAY`), fractions of a second, and the three HTTP date forms are understood. Zero means at once.
+    Whole seconds of any size (capped at `MAX_RETRY_DELAY`), fractions of a second, and the three HTTP date forms are
+    understood. Zero means at once.
 
     Args:
         value: The header as it came.
@@ -48,7 +51,7 @@ def parse_retry_after(value: str, now: datetime.datetime) -> float | None:
     if moment is None:
         return None
     if now.tzinfo is None:
-        now = now.replace(tzinfo=datetime.UTC)
+        now = now.replace(tzinfo=dt.UTC)
     return _clamped((moment - now).total_seconds())
 
 
@@ -66,7 +69,7 @@ def _clamped(seconds: float) -> float | None:
     return None if seconds < 0 else min(seconds, MAX_RETRY_DELAY)
 
 
-def _http_date(text: str) -> datetime.datetime | None:
+def _http_date(text: str) -> dt.datetime | None:
     match = next((found for form in _DATES if (found := form.fullmatch(text))), None)
     if match is None or (month := _MONTHS.get(match["month"].lower())) is None:
         return None
@@ -74,14 +77,14 @@ def _http_date(text: str) -> datetime.datetime | None:
     if len(match["year"]) == 2:
         year += 2000 if year < 69 else 1900
     try:
-        return datetime.datetime(
+        return dt.datetime(
             year,
             month,
             int(match["day"]),
             int(match["hour"]),
             int(match["minute"]),
             int(match["second"]),
-            tzinfo=datetime.UTC,
+            tzinfo=dt.UTC,
         )
     except ValueError:
         return None

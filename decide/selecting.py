@@ -9,7 +9,7 @@ import attrs
 
 from decide._converters import str_tuple
 from decide._seal import Seal, Sealable, holds, seal, seal_of
-from decide.answers import Answer, ChoiceAnswer, NoulAnswer, RelevanceAnswer, ScoreAnswer
+from decide.answers import Answer, ChoiceAnswer, NoulAnswer, RelevanceAnswer, ScoreAnswer, confidence_in_range
 from decide.distributions import GAP_EPSILON, Distribution, is_number, is_probability
 from decide.outcomes import Outcome, Reason
 
@@ -106,9 +106,8 @@ def select(bars: Bars, answer: Answer, model: str = "") -> Selection:
     """
     if answer.unknown:
         return selected(Outcome.UNSCORED, Reason.NO_ANSWER)
-    if isinstance(answer, ChoiceAnswer | ScoreAnswer) and answer.confidence is not None:
-        if not is_probability(answer.confidence):
-            return selected(Outcome.INVALID, Reason.BAD_CONFIDENCE)
+    if not confidence_in_range(answer):
+        return selected(Outcome.INVALID, Reason.BAD_CONFIDENCE)
     if not _numbers_are_fine(answer):
         return selected(Outcome.INVALID, Reason.BAD_SCORES)
     if not measured(bars, model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
@@ -44,7 +45,8 @@ def side_effectful(interaction: str) -> bool:
     """
     Say whether acting on *interaction* changes something that was there before.
 
-    Such decisions are held to a stricter bar than the rest; an unknown interaction is not side-effectful, because it never validates.
+    Such decisions are held to a stricter bar than the rest; an unknown interaction is not side-effectful, because it
+    never validates.
     """
     return interaction in _SIDE_EFFECTFUL
 
@@ -72,6 +74,10 @@ class ModuleSpec:
     scopes: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)
 
 
+def _modules(modules: Iterable[ModuleSpec]) -> tuple[ModuleSpec, ...]:
+    return tuple(modules)
+
+
 @attrs.frozen(kw_only=True)
 class Taxonomy:
     """
@@ -85,7 +91,7 @@ class Taxonomy:
         descriptions: Text for engines, by module, `module/intent`, scope or kind.
     """
 
-    modules: tuple[ModuleSpec, ...] = attrs.field(default=(), converter=tuple)
+    modules: tuple[ModuleSpec, ...] = attrs.field(default=(), converter=_modules)
     presentations: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)
     data_kinds: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)
     entity_types: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)

@@ -11,6 +11,9 @@ from typing import Protocol, Self
 import anyio
 import attrs
 
+from decide._converters import str_tuple
+from decide._svg import draw
+from decide._timeline import lay_out
 from decide.answers import Usage
 from decide.errors import (
     MEANINGS,
@@ -66,6 +69,10 @@ class Attempt:
     rule: str = ""
 
 
+def _attempt_tuple(attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+    return tuple(attempts)
+
+
 @attrs.frozen(kw_only=True)
 class Report:
     """
@@ -82,7 +89,7 @@ class Report:
 
     strategy: str = ""
     engine: str = ""
-    attempts: tuple[Attempt, ...] = attrs.field(default=(), converter=tuple)
+    attempts: tuple[Attempt, ...] = attrs.field(default=(), converter=_attempt_tuple)
     fallback_fired: bool = False
     hedge_fired: bool = False
     model: str = ""
@@ -95,7 +102,8 @@ def merge_report(report: Report, judged: Attempt, *, answered: bool) -> tuple[At
     Args:
         report: What the engine wrote about itself.
         judged: How the one who asked saw it end.
-        answered: Whether there was an answer to judge: then the last attempt that claims to have decided carries the judgement.
+        answered: Whether there was an answer to judge: then the last attempt that claims to have decided carries the
+            judgement.
     """
     attempts = list(report.attempts)
     if not attempts:
@@ -130,7 +138,8 @@ class OpenAttempt:
     """
     An attempt under way: a context manager whose outcome is *cancelled* until it is left in another way.
 
-    Left normally it is `decided`, unless `outcome` was set; left by an error it is what the error means, with the usage the error knows of.
+    Left normally it is `decided`, unless `outcome` was set; left by an error it is what the error means, with the usage
+    the error knows of.
 
     Attributes:
         outcome: How it will be recorded.
@@ -142,7 +151,21 @@ class OpenAttempt:
         rule: The name of the rule that answered.
     """
 
-    __slots__ = ("_log", "_started", "detail", "dimension", "latency", "malformed", "name", "outcome", "role", "rule", "tries", "usage", "waited")
+    __slots__ = (
+        "_log",
+        "_started",
+        "detail",
+        "dimension",
+        "latency",
+        "malformed",
+        "name",
+        "outcome",
+        "role",
+        "rule",
+        "tries",
+        "usage",
+        "waited",
+    )
 
     def __init__(self, log: AttemptLog, name: str, role: str) -> None:
         self._log = log
@@ -199,12 +222,14 @@ class AttemptLog:
     """
     Where one leg of a call writes what it tries, while it tries it.
 
-    Passed down to engines, because a cancelled coroutine returns nothing. One log serves one leg and is not shared between tasks.
+    Passed down to engines, because a cancelled coroutine returns nothing. One log serves one leg and is not shared
+    between tasks.
 
     Attributes:
         deadline: When the earliest timer of ours over this leg fires, on the loop's clock; infinite without one.
         superseded: Set before this leg is cancelled because a backup overtook it.
-        backup_waiting: A backup is ready to start as soon as this leg fails, so that retrying or sleeping here helps nobody.
+        backup_waiting: A backup is ready to start as soon as this leg fails, so that retrying or sleeping here helps
+            nobody.
         strategy: The combinator that writes here.
         engine: The engine whose answer is returned.
         model: The model whose answer is returned.
@@ -367,7 +392,7 @@ class Trace:
     """
 
     decided_by: str = ""
-    attempts: tuple[Attempt, ...] = attrs.field(default=(), converter=tuple)
+    attempts: tuple[Attempt, ...] = ()
     engine: str = ""
     strategy: str = ""
     fallback_fired: bool = False
@@ -380,7 +405,7 @@ class Trace:
     policy: str = ""
     outage: bool = False
     cancelled: bool = False
-    warnings: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    warnings: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)
 
     @property
     def error(self) -> DecideError | None:
@@ -409,6 +434,9 @@ class Trace:
             cost=sum(costs, Decimal(0)) if costs else None,
             exact=len(known) == len(called),
         )
+
+    def _repr_html_(self) -> str:
+        return draw(lay_out(self))
 
 
 class Observer(Protocol):

@@ -87,7 +87,8 @@ class Circuit:
         """
         Take the result of a call that was let through.
 
-        A result from before the circuit last opened changes nothing, except that a longer wait the engine asks for is honoured.
+        A result from before the circuit last opened changes nothing, except that a longer wait the engine asks for is
+        honoured.
         """
         if ticket.generation != self._generation:
             if verdict is Verdict.FAILURE and self.state is State.OPEN:

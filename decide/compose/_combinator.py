@@ -1,4 +1,4 @@
-"""What the four combinators share: their engines made ready, their facts, and what they return when all legs have ended."""
+"""What the four combinators share: their engines made ready, and the two ways to ask them."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Legs(Generic[T]):
         Run a leg whose log is open, to its end.
         """
         ending = await run_leg(
-            self._asking, self._engines[index], self._logs[index], timeout=self._timeouts[index], role=role
+            self._asking, self._engines[index], self._logs[index], within=self._timeouts[index], role=role
         )
         self._endings[index] = ending
         if ending.outcome is AttemptOutcome.DECIDED and self.winner is None:

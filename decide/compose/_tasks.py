@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Self, TypeVarTuple, Unpack
+from typing import Self, TypeVarTuple
 
 import anyio
 
@@ -13,7 +13,9 @@ Args = TypeVarTuple("Args")
 
 class Crew:
     """
-    A task group whose tasks hand what they raise to the host, where the first of it is raised bare once all tasks have let go.
+    A task group whose tasks hand what they raise to the host.
+
+    The first of it is raised bare there, once all tasks have let go.
     """
 
     def __init__(self) -> None:
@@ -32,7 +34,7 @@ class Crew:
             raise self._raised[0]
         return handled
 
-    def start(self, work: Callable[[Unpack[Args]], Awaitable[None]], *args: Unpack[Args]) -> None:
+    def start(self, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
         """
         Start *work* as a task.
         """
@@ -44,11 +46,11 @@ class Crew:
         """
         self._group.cancel_scope.cancel()
 
-    async def _carry(self, work: Callable[[Unpack[Args]], Awaitable[None]], args: tuple[Unpack[Args]]) -> None:
+    async def _carry(self, work: Callable[[*Args], Awaitable[None]], args: tuple[*Args]) -> None:
         try:
             await work(*args)
         except anyio.get_cancelled_exc_class():
             raise
-        except BaseException as error:  # a task that raised would wrap it in a group: the host raises it bare
+        except BaseException as error:  # noqa: BLE001 - raised here, a task group would wrap it; the host raises it bare
             self._raised.append(error)
             self.dismiss()

@@ -44,7 +44,8 @@ class Breaker(Wrapper):
     """
     Stop calling an engine that keeps failing, and find out with one call at a time when it is back.
 
-    Whatever the caller is to blame for (a bad request, credentials, allowances, cancelling) says nothing about the engine and is not counted. One breaker may be
+    Whatever the caller is to blame for (a bad request, credentials, allowances, cancelling) says nothing about the
+    engine and is not counted. One breaker may be
     shared between tasks, event loops and threads.
 
     Args:

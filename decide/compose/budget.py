@@ -40,7 +40,8 @@ class Budget(Wrapper):
     """
     Let an engine be called at most so many times.
 
-    A call counts when it starts, whatever becomes of it; one that reached no engine, because a breaker or a budget below refused it, is given back. One budget may
+    A call counts when it starts, whatever becomes of it; one that reached no engine, because a breaker or a budget
+    below refused it, is given back. One budget may
     be shared between tasks, event loops and threads.
 
     Args:
@@ -96,7 +97,9 @@ class Budget(Wrapper):
             used = self._window.used
         if taken is None:
             again = "the cap never resets" if self._window.per is None else f"per {self._window.per:g} s"
-            raise BudgetError(f"engine {self.name!r}: budget used up ({used} calls, {again})", detail=f"{used} calls used")
+            raise BudgetError(
+                f"engine {self.name!r}: budget used up ({used} calls, {again})", detail=f"{used} calls used"
+            )
         return taken
 
 

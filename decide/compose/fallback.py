@@ -18,11 +18,13 @@ class Fallback(Combinator):
     """
     Ask the first engine; when it gives nothing, the next, and so on.
 
-    Each engine has its own timeout, so the whole may take their sum. A spent allowance, a spent budget or a broken setting goes to no further engine.
+    Each engine has its own timeout, so the whole may take their sum. A spent allowance, a spent budget or a broken
+    setting goes to no further engine.
 
     Args:
         engines: The engines, the preferred first; two is the common case.
-        fail_over: The endings that start the next engine. `abstained`, `uncertain` and `quota` may be added; `budget`, `misconfigured` and `policy_refusal` never.
+        fail_over: The endings that start the next engine. `abstained`, `uncertain` and `quota` may be added; `budget`,
+            `misconfigured` and `policy_refusal` never.
         name: What traces call it; by default made from the engines' names.
         policy: Judges every answer; without one it is passed on as it comes.
         default_timeout: Seconds an engine has that declares no `decision_timeout`.

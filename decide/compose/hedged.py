@@ -26,13 +26,16 @@ class Hedged(Combinator):
     """
     Ask *backup* too when *primary* is silent for *delay* seconds.
 
-    The first to decide wins and the other is cancelled; its attempt is recorded as cancelled, with no usage, because what it cost is unknown. A primary that
-    fails before *delay* starts the backup at once, except for spent allowances and broken configuration, which a person has to see. A primary that abstains
+    The first to decide wins and the other is cancelled; its attempt is recorded as cancelled, with no usage, because
+    what it cost is unknown. A primary that
+    fails before *delay* starts the backup at once, except for spent allowances and broken configuration, which a person
+    has to see. A primary that abstains
     or is unsure stands, unless *fail_over* says otherwise.
 
     Args:
         primary: The engine to prefer.
-        backup: The engine that may be billed for the same question. At the primary's median latency, half of all questions are paid for twice.
+        backup: The engine that may be billed for the same question. At the primary's median latency, half of all
+            questions are paid for twice.
         delay: Seconds of silence that start the backup; 0 starts both at once.
         fail_over: The endings of the primary that start the backup, as for `Fallback`.
         name: What traces call it; by default made from the engines' names.

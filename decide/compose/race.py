@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeVar
 
-import anyio
-
 from decide.compose._combinator import DEFAULT_TIMEOUT, Combinator
 from decide.compose._settle import Legs
 from decide.compose._tasks import Crew
@@ -19,7 +17,8 @@ class Race(Combinator):
     """
     Ask all engines at once. The first to decide wins and the others are cancelled.
 
-    An engine that fails, abstains or is unsure wins nothing, however fast it is. Every engine is billed for every question.
+    An engine that fails, abstains or is unsure wins nothing, however fast it is. Every engine is billed for every
+    question.
 
     Args:
         engines: One or more engines.
