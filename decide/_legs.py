@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -11,6 +11,7 @@ import attrs
 
 from decide._strays import cancel_requests, nobody_asked
 from decide.answers import Usage
+from decide.deadlines import charged, current_budget
 from decide.errors import (
     MEANINGS,
     DecideError,
@@ -26,9 +27,6 @@ from decide.errors import (
 from decide.outcomes import AttemptOutcome
 from decide.providers import Engine
 from decide.traces import Attempt, AttemptLog
-
-GRACE: Final = 0.010
-"""Seconds that a timer over combinators or wrappers of ours leaves each of their layers to report by its own timer."""
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -128,7 +126,9 @@ def _attempt(engine: Engine, role: str, ending: Ending[T], started: float, log: 
         role=role,
         usage=ending.usage,
         started=log.since_origin(started),
+        tries=log.tries,
         dimension="time" if ending.kind is Kind.TIME else "",
+        clipped=log.clipped and ending.kind is Kind.TIMEOUT,
     )
 
 
@@ -176,25 +176,35 @@ def invalid(detail: str, *, usage: Usage | None = None, answer: T | None = None)
 
 async def bounded(asking: Asking[T], engine: Engine, log: AttemptLog) -> T | None:
     """
-    Ask *engine* until `log.deadline`, and a little longer for what of ours lies below it.
+    Ask *engine*, which gives its answer, or is cut off, by `log.deadline`.
 
-    A combinator that accepted its winner in time is not overruled by a timer that fires while its losers are still
-    letting go.
+    Only an engine that is none of ours gets a timer: whatever of ours lies in between ends because the engines below
+    it do, so that their attempts are always reported, and one decision arms one clock.
 
     Raises:
         EngineTimeoutError: If the timer fired before an answer was handed over.
         UnsupportedError: If the engine has no such operation.
+        TimeBudgetError: If there is too little time left to start.
         EngineError: If the engine cancelled itself.
         Exception: What the engine raised in time, or what outranks a timeout.
     """
     call = asking.call(engine)
     if call is None:
         raise unsupported(engine)
-    limit = log.deadline + GRACE * engine.layers
+    if engine.layers:
+        return await call(log)
+    if engine.deterministic or current_budget() is None:
+        return await _timed(asking, call, log)
+    with charged() as until:
+        log.clip(until)
+        return await _timed(asking, call, log)
+
+
+async def _timed(asking: Asking[T], call: Callable[[AttemptLog], Awaitable[T | None]], log: AttemptLog) -> T | None:
     requests = cancel_requests()
     late: Exception | None = None
     usage: Usage | None = None
-    with anyio.CancelScope(deadline=limit) as scope:
+    with anyio.CancelScope(deadline=log.deadline) as scope:
         try:
             answer = await call(log)
         except anyio.get_cancelled_exc_class():
@@ -202,19 +212,19 @@ async def bounded(asking: Asking[T], engine: Engine, log: AttemptLog) -> T | Non
                 raise
             raise EngineError("the engine cancelled itself", detail="cancelled itself") from None
         except Exception as error:
-            if not _over(scope, limit):
+            if not _over(scope, log):
                 raise
             late = error
         else:
-            if not _over(scope, limit):
+            if not _over(scope, log):
                 return answer
             usage = asking.usage(answer)
     if late is not None and stands_before(kind_of(late), Kind.TIMEOUT):
         raise late
-    if log.accepted is not None:
-        return log.accepted  # type: ignore[return-value]  # what a combinator below accepted is what it was asked for
-    raise EngineTimeoutError("no answer in time", usage=usage)
+    timeout = EngineTimeoutError("no answer in time", usage=usage)
+    timeout.clipped = log.clipped
+    raise timeout
 
 
-def _over(scope: anyio.CancelScope, limit: float) -> bool:
-    return scope.cancel_called or anyio.current_time() >= limit
+def _over(scope: anyio.CancelScope, log: AttemptLog) -> bool:
+    return scope.cancel_called or anyio.current_time() >= log.deadline

@@ -139,9 +139,13 @@ class EngineError(DecideError):
 class EngineTimeoutError(EngineError, TimeoutError):
     """
     The engine gave no answer in the time it had.
+
+    Attributes:
+        clipped: A time budget of the caller's cut that time short, which says nothing about the engine.
     """
 
     kind = Kind.TIMEOUT
+    clipped: bool = False
 
 
 class RateLimitedError(EngineError):
@@ -338,9 +342,10 @@ def stands_before(kind: Kind, other: Kind) -> bool:
 
 def is_neutral(error: BaseException) -> bool:
     """
-    Say whether a breaker looks away: any neutral kind anywhere in *error* is enough.
+    Say whether a breaker looks away: any neutral kind anywhere in *error* is enough, or a timeout the caller caused.
     """
-    return any(MEANINGS[kind].neutral for kind in kinds_of(error))
+    clipped = any(isinstance(current, EngineTimeoutError) and current.clipped for current in walk(error))
+    return clipped or any(MEANINGS[kind].neutral for kind in kinds_of(error))
 
 
 def detail_of(error: BaseException) -> str:

@@ -131,6 +131,8 @@ def _adopt(attempt: Attempt, judged: Attempt) -> Attempt:
         usage=judged.usage if attempt.usage is None else attempt.usage,
         role=attempt.role or judged.role,
         latency=attempt.latency or judged.latency,
+        tries=max(attempt.tries, judged.tries),
+        clipped=attempt.clipped or judged.clipped,
     )
 
 
@@ -235,15 +237,16 @@ class AttemptLog:
         model: The model whose answer is returned.
         fallback_fired: As in `Report`.
         hedge_fired: As in `Report`.
-        accepted: The answer a combinator has settled on; a timer that fires afterwards does not take it back.
+        tries: Requests that this leg made one after the other, as one attempt.
+        clipped: The deadline is that of a time budget of the caller's.
     """
 
     __slots__ = (
         "_entries",
         "_judged",
         "_origin",
-        "accepted",
         "backup_waiting",
+        "clipped",
         "deadline",
         "engine",
         "fallback_fired",
@@ -251,6 +254,7 @@ class AttemptLog:
         "model",
         "strategy",
         "superseded",
+        "tries",
     )
 
     def __init__(self, *, deadline: float = math.inf, origin: float | None = None) -> None:
@@ -262,7 +266,8 @@ class AttemptLog:
         self.model = ""
         self.fallback_fired = False
         self.hedge_fired = False
-        self.accepted: object = None
+        self.tries = 1
+        self.clipped = False
         self._origin = origin
         self._entries: list[OpenAttempt | AttemptLog | Report] = []
         self._judged: tuple[Attempt, bool] | None = None
@@ -293,6 +298,14 @@ class AttemptLog:
         self.model = report.model
         self.fallback_fired = report.fallback_fired
         self.hedge_fired = report.hedge_fired
+
+    def clip(self, until: float) -> None:
+        """
+        Bring the deadline forward to the end of a time budget, if that is earlier.
+        """
+        if until < self.deadline:
+            self.deadline = until
+            self.clipped = True
 
     def settle(self, judged: Attempt, *, answered: bool) -> None:
         """

@@ -9,6 +9,7 @@ import attrs
 
 from decide._legs import Asking, Ending, run_leg
 from decide.answers import ScoreResult
+from decide.deadlines import enough_time
 from decide.errors import MEANINGS, EngineError, Kind, NoAnswerError
 from decide.outcomes import AttemptOutcome
 from decide.providers import Engine
@@ -63,6 +64,12 @@ class Legs(Generic[T]):
         """
         return index in self._logs
 
+    def worth_starting(self, index: int) -> bool:
+        """
+        Say whether the time that is left is enough for the leg; one that needs no model always has enough.
+        """
+        return self._engines[index].deterministic or enough_time()
+
     def running(self) -> bool:
         """
         Say whether some leg that was started has not ended.
@@ -91,7 +98,6 @@ class Legs(Generic[T]):
     def _accept(self, index: int, ending: Ending[T]) -> None:
         self.winner = index
         self._write_down(index, ending)
-        self.log.accepted = ending.answer
 
     def supersede(self, index: int) -> None:
         """

@@ -159,4 +159,5 @@ def _why_cancelled(log: AttemptLog) -> Verdict:
     """
     if log.superseded:
         return Verdict.SLOW
-    return Verdict.FAILURE if anyio.current_time() >= log.deadline else Verdict.NEUTRAL
+    out_of_time = anyio.current_time() >= log.deadline and not log.clipped
+    return Verdict.FAILURE if out_of_time else Verdict.NEUTRAL

@@ -92,7 +92,7 @@ async def _run_primary(legs: Legs[T], crew: Crew) -> None:
 
 async def _run_timer(legs: Legs[T], crew: Crew, delay: float) -> None:
     await anyio.sleep(delay)
-    if not legs.started(_BACKUP):
+    if not legs.started(_BACKUP) and legs.worth_starting(_BACKUP):
         legs.log.hedge_fired = True
         _start_backup(legs, crew)
 
