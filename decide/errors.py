@@ -259,8 +259,10 @@ class NoAnswerError(DecideError):
 
     def __init__(self, message: str = "", *, errors: Iterable[BaseException] = (), detail: str = "") -> None:
         super().__init__(message, detail=detail)
-        self.errors = tuple(errors)
-        self.kinds = frozenset(kind for error in self.errors for kind in kinds_of(error)) or frozenset({Kind.ERROR})
+        self.errors: tuple[BaseException, ...] = tuple(errors)
+        self.kinds: frozenset[Kind] = frozenset(kind for error in self.errors for kind in kinds_of(error)) or frozenset(
+            {Kind.ERROR}
+        )
 
 
 class UndecidedError(DecideError):

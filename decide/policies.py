@@ -27,7 +27,7 @@ class InvalidPolicyError(ValueError):
 
     def __init__(self, problems: Sequence[Problem] = ()) -> None:
         super().__init__("; ".join(problem.text for problem in problems))
-        self.problems = tuple(problems)
+        self.problems: tuple[Problem, ...] = tuple(problems)
 
     def __reduce__(self) -> tuple[type[InvalidPolicyError], tuple[tuple[Problem, ...]]]:
         return InvalidPolicyError, (self.problems,)

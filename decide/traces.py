@@ -172,17 +172,17 @@ class OpenAttempt:
     def __init__(self, log: AttemptLog, name: str, role: str) -> None:
         self._log = log
         self._started = math.nan
-        self.name = name
-        self.role = role
+        self.name: str = name
+        self.role: str = role
         self.outcome: AttemptOutcome = AttemptOutcome.CANCELLED
-        self.detail = ""
-        self.dimension = ""
+        self.detail: str = ""
+        self.dimension: str = ""
         self.usage: Usage | None = None
-        self.latency = 0.0
-        self.waited = 0.0
-        self.tries = 1
-        self.malformed = 0
-        self.rule = ""
+        self.latency: float = 0.0
+        self.waited: float = 0.0
+        self.tries: int = 1
+        self.malformed: int = 0
+        self.rule: str = ""
 
     def __enter__(self) -> Self:
         self._started = anyio.current_time()
@@ -258,16 +258,16 @@ class AttemptLog:
     )
 
     def __init__(self, *, deadline: float = math.inf, origin: float | None = None) -> None:
-        self.deadline = deadline
-        self.superseded = False
-        self.backup_waiting = False
-        self.strategy = ""
-        self.engine = ""
-        self.model = ""
-        self.fallback_fired = False
-        self.hedge_fired = False
-        self.tries = 1
-        self.clipped = False
+        self.deadline: float = deadline
+        self.superseded: bool = False
+        self.backup_waiting: bool = False
+        self.strategy: str = ""
+        self.engine: str = ""
+        self.model: str = ""
+        self.fallback_fired: bool = False
+        self.hedge_fired: bool = False
+        self.tries: int = 1
+        self.clipped: bool = False
         self._origin = origin
         self._entries: list[OpenAttempt | AttemptLog | Report] = []
         self._judged: tuple[Attempt, bool] | None = None
