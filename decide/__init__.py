@@ -12,8 +12,24 @@ from decide.answers import (
     WrongKindError,
 )
 from decide.asking import Answers, ask
+from decide.attempt_log import AttemptLog
+from decide.attempts import Attempt, Report, merge_report
 from decide.chain import Chain, Decided, Stopped, StopPolicy, Undecided
-from decide.compose import Breaker, BreakerStats, Budget, BudgetStats, Fallback, Hedged, Race, Single
+from decide.compose import (
+    Breaker,
+    BreakerStats,
+    Budget,
+    BudgetStats,
+    Failure,
+    FailureRate,
+    Fallback,
+    Hedged,
+    Race,
+    Retry,
+    Single,
+    Turns,
+)
+from decide.deadlines import time_budget
 from decide.decisions import Decision, Reference, Scored, validate
 from decide.distributions import NEAR_UNIFORM_TOLERANCE, near_uniform
 from decide.errors import (
@@ -56,7 +72,8 @@ from decide.results import validate_score_result
 from decide.retry_after import MAX_RETRY_DELAY, parse_retry_after, retry_delay
 from decide.selecting import Selection
 from decide.taxonomy import Interaction, ModuleSpec, Taxonomy, side_effectful
-from decide.traces import Attempt, AttemptLog, Observer, Report, TotalUsage, Trace, merge_report
+from decide.threads import ThreadStats, in_thread
+from decide.traces import Observer, TotalUsage, Trace
 
 __all__ = [
     "DURABLE",
@@ -85,6 +102,8 @@ __all__ = [
     "EngineError",
     "EngineTimeoutError",
     "EntityRef",
+    "Failure",
+    "FailureRate",
     "Fallback",
     "Hedged",
     "Interaction",
@@ -115,6 +134,7 @@ __all__ = [
     "ReplayMissError",
     "Report",
     "Request",
+    "Retry",
     "ScoreAnswer",
     "ScoreQuestion",
     "ScoreRequest",
@@ -128,11 +148,13 @@ __all__ = [
     "StopPolicy",
     "Stopped",
     "Taxonomy",
+    "ThreadStats",
     "TimeBudgetError",
     "TotalUsage",
     "Trace",
     "TracedProvider",
     "TracedScorer",
+    "Turns",
     "UnavailableError",
     "Undecided",
     "UndecidedError",
@@ -141,12 +163,14 @@ __all__ = [
     "WrongKindError",
     "ask",
     "deterministic",
+    "in_thread",
     "invalid_detail",
     "merge_report",
     "near_uniform",
     "parse_retry_after",
     "retry_delay",
     "side_effectful",
+    "time_budget",
     "validate",
     "validate_score_request",
     "validate_score_result",

@@ -8,6 +8,7 @@ import attrs
 
 from decide._legs import Ending, failed, invalid
 from decide.answers import ScoreResult, Usage
+from decide.attempt_log import AttemptLog
 from decide.decisions import Decision, validate
 from decide.errors import InvalidRequestError
 from decide.outcomes import AttemptOutcome, Outcome, Reason
@@ -17,7 +18,6 @@ from decide.providers import Engine
 from decide.questions import ScoreRequest, validate_score_request
 from decide.requests import Request
 from decide.results import validate_score_result
-from decide.traces import AttemptLog
 
 
 @attrs.frozen

@@ -11,14 +11,16 @@ from decide._askings import Deciding, Scoring
 from decide._chain_judging import Judge
 from decide._legs import Ending, failed
 from decide.answers import ScoreResult, Usage
+from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
-from decide.errors import Kind
+from decide.errors import MEANINGS, Kind, first_kind, kinds_of
 from decide.outcomes import AttemptOutcome
 from decide.providers import Engine
 from decide.requests import Request
-from decide.traces import AttemptLog
 
 T = TypeVar("T")
+
+_UNKNOWN_TO_CHAINS = frozenset({Kind.UNSUPPORTED, Kind.CANCELLED})
 
 
 @attrs.frozen
@@ -96,8 +98,11 @@ class ChainScoring:
 
 def plain(ending: Ending[T]) -> Ending[T]:
     """
-    Return *ending* in a chain's words, which know no unsupported and no cancelled engine error: both are an `error`.
+    Return *ending* in a chain's words, which know no unsupported and no cancelled engine error.
+
+    What else the error is names it then; if it is nothing else, it is an `error`.
     """
-    if ending.kind in {Kind.UNSUPPORTED, Kind.CANCELLED}:
-        return attrs.evolve(ending, outcome=AttemptOutcome.ERROR)
-    return ending
+    if ending.kind not in _UNKNOWN_TO_CHAINS or ending.error is None:
+        return ending
+    kind = first_kind((kinds_of(ending.error) - _UNKNOWN_TO_CHAINS) | {Kind.ERROR})
+    return attrs.evolve(ending, outcome=MEANINGS[kind].outcome, kind=kind)

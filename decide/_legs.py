@@ -11,6 +11,8 @@ import attrs
 
 from decide._strays import cancel_requests, nobody_asked
 from decide.answers import Usage
+from decide.attempt_log import AttemptLog
+from decide.attempts import Attempt
 from decide.deadlines import charged, current_budget
 from decide.errors import (
     MEANINGS,
@@ -26,7 +28,6 @@ from decide.errors import (
 )
 from decide.outcomes import AttemptOutcome
 from decide.providers import Engine
-from decide.traces import Attempt, AttemptLog
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -122,10 +123,11 @@ def _attempt(engine: Engine, role: str, ending: Ending[T], started: float, log: 
         provider=engine.name,
         outcome=ending.outcome.value,
         detail=ending.detail,
-        latency=anyio.current_time() - started,
+        latency=max(0.0, anyio.current_time() - started - log.waited),
         role=role,
         usage=ending.usage,
         started=log.since_origin(started),
+        waited=log.waited,
         tries=log.tries,
         dimension="time" if ending.kind is Kind.TIME else "",
         clipped=log.clipped and ending.kind is Kind.TIMEOUT,

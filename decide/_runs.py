@@ -10,10 +10,12 @@ import attrs
 
 from decide._legs import Ending
 from decide.answers import ScoreResult
+from decide.attempt_log import AttemptLog
+from decide.attempts import Attempt
 from decide.decisions import Decision
 from decide.outcomes import OUTAGES, AttemptOutcome, Provenance
 from decide.policies import SelectionPolicy
-from decide.traces import Attempt, AttemptLog, Observer, Trace
+from decide.traces import Observer, Trace
 
 T = TypeVar("T", bound=Decision | ScoreResult)
 

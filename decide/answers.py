@@ -13,7 +13,7 @@ from decide._converters import str_tuple
 from decide.distributions import Distribution
 
 if TYPE_CHECKING:
-    from decide.traces import Report
+    from decide.attempts import Report
 
 
 @attrs.frozen(kw_only=True)
@@ -30,6 +30,20 @@ class Usage:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Decimal | None = None
+
+
+def add_usage(one: Usage | None, other: Usage | None) -> Usage | None:
+    """
+    Return what two calls cost together, as far as that is known.
+    """
+    if one is None or other is None:
+        return other if one is None else one
+    costs = [usage.cost for usage in (one, other) if usage.cost is not None]
+    return Usage(
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        cost=sum(costs, Decimal(0)) if costs else None,
+    )
 
 
 def _levels(probabilities: Mapping[int, float]) -> dict[int, float]:
@@ -143,11 +157,14 @@ class RelevanceAnswer:
 
     Attributes:
         probabilities: By candidate, as sent; they need not sum to one.
+        confidence: What the engine says of the whole, if anything. No bar looks at it, but one out of range spoils the
+            answer.
         unknown: The engine did not answer this question.
         calibrated: The engine claims that the numbers are measured probabilities.
     """
 
     probabilities: Distribution = attrs.field(factory=Distribution, converter=Distribution)
+    confidence: float | None = None
     unknown: bool = False
     calibrated: bool = False
 

@@ -99,12 +99,19 @@ def current_budget() -> TimeBudget | None:
     return _CURRENT.get()
 
 
+def time_left() -> float:
+    """
+    Return the seconds left in the budget around the current call; infinite without one.
+    """
+    budget = _CURRENT.get()
+    return math.inf if budget is None else budget.left
+
+
 def enough_time() -> bool:
     """
     Say whether a call may start now.
     """
-    budget = _CURRENT.get()
-    return budget is None or budget.left >= LEAST_TIME
+    return time_left() >= LEAST_TIME
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import cast
 
 import attrs
 
@@ -114,21 +115,31 @@ _FIELDS = tuple(field.name for field in attrs.fields(Decision))
 
 def content_of(decision: Decision) -> tuple[object, ...]:
     """
-    Return every field of *decision*, live: what a verdict binds.
+    Return a copy of every field of *decision*, as deep as it can be edited: what a verdict binds.
     """
-    return tuple(getattr(decision, name) for name in _FIELDS)
+    return tuple(_copied(getattr(decision, name)) for name in _FIELDS)
+
+
+def _copied(value: object) -> object:
+    match value:
+        case Scored():
+            return value.value, value.confidence
+        case Reference():
+            return value.kind, value.expression, value.pronoun
+        case dict():
+            return dict(cast("dict[object, object]", value))
+        case _:
+            return value
 
 
 def snapshot(decision: Decision) -> tuple[object, ...] | None:
     """
-    Return a copy of the content that later edits of its mappings do not reach.
-
-    None when a number in it is NaN, which equals nothing.
+    Return the content for a verdict to bind; None when a number in it is NaN, which equals nothing.
     """
-    numbers = [*decision.scores.values(), *decision.interaction_scores.values(), *confidences(decision)]
-    if any(map(math.isnan, numbers)):
+    numbers: list[object] = [*decision.scores.values(), *decision.interaction_scores.values(), *confidences(decision)]
+    if any(isinstance(number, float) and math.isnan(number) for number in numbers):
         return None
-    return tuple(dict(value) if isinstance(value, dict) else value for value in content_of(decision))
+    return content_of(decision)
 
 
 def confidences(decision: Decision) -> tuple[float, float, float]:

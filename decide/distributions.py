@@ -88,11 +88,14 @@ def sums_to_one(values: Sequence[float]) -> bool:
     Say whether *values* are a distribution, give or take what rounding each of them can lose.
 
     The tolerance is `max(0.05, min(n * r, 0.099))`: n numbers, r half of the last decimal of the number that shows most
-    of them. A sum that is NaN passes here,
-    because each NaN is a problem of its own.
+    of them. The sum is a plain one, from left to right, as every other implementation takes it. One that is NaN passes
+    here, because each NaN is a problem of its own.
     """
     tolerance = max(_LEAST_TOLERANCE, min(len(values) * rounding(values), LOST_MASS))
-    return not abs(math.fsum(values) - 1.0) > tolerance if _all_finite(values) else True
+    total = 0.0
+    for value in values:
+        total += _float(value)
+    return not abs(total - 1.0) > tolerance
 
 
 def rounding(values: Iterable[float]) -> float:
@@ -151,18 +154,21 @@ def near_uniform(probabilities: Mapping[str, float]) -> bool:
     A health flag, not a verdict: nothing to rank on, most often because the options are not described. One option is
     near uniform, none is not.
     """
-    if not probabilities:
-        return False
+    if len(probabilities) <= 1:
+        return bool(probabilities)
     even = 1.0 / len(probabilities)
     return max(abs(value - even) for value in probabilities.values()) <= NEAR_UNIFORM_TOLERANCE
 
 
-def _all_finite(values: Iterable[float]) -> bool:
-    return all(math.isfinite(value) for value in values)
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _decimals(value: float) -> int:
-    if not math.isfinite(value):
+    if not math.isfinite(_float(value)):
         return 0
     mantissa, _, exponent = repr(float(value)).partition("e")
     shown = len(mantissa.partition(".")[2].rstrip("0"))

@@ -133,7 +133,12 @@ class DecideError(Exception):
 class EngineError(DecideError):
     """
     The engine failed: a broken connection, a server error, a bug in it.
+
+    Attributes:
+        transient: The connection failed before an answer, so that the same request may fare better.
     """
+
+    transient: bool = False
 
 
 class EngineTimeoutError(EngineError, TimeoutError):

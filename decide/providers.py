@@ -8,10 +8,10 @@ from typing import Protocol, TypeGuard
 import attrs
 
 from decide.answers import ScoreResult
+from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
 from decide.questions import ScoreRequest
 from decide.requests import Request
-from decide.traces import AttemptLog
 
 
 class Provider(Protocol):
@@ -99,6 +99,7 @@ class Engine:
         decide: How to have it decide; None when it cannot.
         score: How to have it answer questions; None when it cannot.
         traced: It writes into the log itself.
+        retries: Somewhere in here a call is tried again.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Engine:
     decide: DecideCall | None
     score: ScoreCall | None
     traced: bool
+    retries: bool
 
 
 def adapt(engine: AnyProvider) -> Engine:
@@ -137,6 +139,7 @@ def adapt(engine: AnyProvider) -> Engine:
         exclusives=exclusives | {id(engine)} if getattr(engine, "exclusive", False) else exclusives,
         decide=decide,
         score=score,
+        retries=getattr(engine, "_retries", False),
         traced=hasattr(engine, "decide_traced") or hasattr(engine, "score_traced"),
     )
 

@@ -49,12 +49,15 @@ def validate_score_result(request: ScoreRequest, result: ScoreResult) -> tuple[P
     problems: list[Problem] = []
     for number, (key, question) in enumerate(request.questions.items(), start=1):
         answer = result.answers.get(key)
-        texts = ["no answer"] if answer is None else _answer_problems(question, answer)
+        texts = ["no answer"] if answer is None else answer_problems(question, answer)
         problems.extend(Problem(f"question {number}: {text}") for text in texts)
     return tuple(problems)
 
 
-def _answer_problems(question: Question, answer: Answer) -> Iterator[str]:
+def answer_problems(question: Question, answer: Answer) -> Iterator[str]:
+    """
+    Yield what keeps *answer* from being one to *question*, in our own words.
+    """
     if not isinstance(answer, _ANSWER_TO[type(question)]):
         yield "an answer of another kind"
     if answer.unknown:

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import attrs
 
+from decide.compose._clocks import passed, reached
+from decide.compose._rates import FailureRate, RollingCounts
 from decide.retry_after import MAX_RETRY_DELAY
 
 
@@ -55,6 +57,9 @@ class Circuit:
         cooldown: Seconds it stays open.
         slow_threshold: Overtaken calls in a row that open it; None for never.
         probe_interval: Seconds until the next probe when one said nothing about the engine.
+        max_cooldown: The most seconds it stays open when each failed probe doubles them; None for no doubling.
+        failure_rate: The share of failures that opens it as well; None for none.
+        open_on_retry_after: The first failure that asks for a wait opens it.
     """
 
     threshold: int
@@ -62,6 +67,9 @@ class Circuit:
     cooldown: float
     slow_threshold: int | None
     probe_interval: float
+    max_cooldown: float | None = None
+    failure_rate: FailureRate | None = None
+    open_on_retry_after: bool = False
     state: State = State.CLOSED
     failures: int = 0
     slow: int = 0
@@ -70,6 +78,11 @@ class Circuit:
     _retry_floor: float = 0.0
     _closed_until: float = 0.0
     _probing: bool = False
+    _failed_probes: int = 0
+    _counts: RollingCounts | None = None
+
+    def __attrs_post_init__(self) -> None:
+        self._forget_counts()
 
     def admit(self, now: float) -> Ticket | None:
         """
@@ -77,7 +90,7 @@ class Circuit:
         """
         if self.state is State.CLOSED:
             return Ticket(self._generation, probe=False)
-        if self._probing or now < self._closed_until:
+        if self._probing or not reached(now, self._closed_until):
             return None
         self.state = State.HALF_OPEN
         self._probing = True
@@ -99,6 +112,7 @@ class Circuit:
         match verdict:
             case Verdict.SUCCESS:
                 self._close()
+                self._count(now, failed=False)
             case Verdict.FAILURE:
                 self._fail(ticket, now, retry_after)
             case Verdict.SLOW:
@@ -106,24 +120,56 @@ class Circuit:
             case Verdict.NEUTRAL:
                 self._wait_for_probe(ticket, now)
 
+    def force_open(self, until: float) -> None:
+        """
+        Open it by hand until a moment, infinity included; calls under way change nothing any more.
+        """
+        self._open(until)
+        self._closed_until = until
+
+    def reset(self) -> None:
+        """
+        Close it by hand and forget everything; calls under way change nothing any more.
+        """
+        self._close()
+        self._generation += 1
+        self._probing = False
+        self._forget_counts()
+
     def _close(self) -> None:
         self.state = State.CLOSED
-        self.failures = self.slow = 0
+        self.failures = self.slow = self._failed_probes = 0
         self._retry_floor = 0.0
 
     def _fail(self, ticket: Ticket, now: float, retry_after: float) -> None:
         if ticket.probe:
             self._retry_floor = retry_after
+            self._failed_probes += 1
             self._open(now)
             return
-        if self.failures == 0 or now - self._first_failure > self.window:
+        self._count(now, failed=True)
+        if self.failures == 0 or passed(now, self._first_failure + self.window):
             self.failures = 0
             self._first_failure = now
             self._retry_floor = 0.0
         self.failures += 1
         self._retry_floor = max(self._retry_floor, retry_after)
-        if self.failures >= self.threshold:
+        asked_to_wait = self.open_on_retry_after and retry_after > 0
+        if self.failures >= self.threshold or asked_to_wait or self._fails_too_often():
             self._open(now)
+
+    def _count(self, now: float, *, failed: bool) -> None:
+        if self._counts is not None:
+            self._counts.add(now, failed=failed)
+
+    def _fails_too_often(self) -> bool:
+        if self.failure_rate is None or self._counts is None:
+            return False
+        calls, failures = self._counts.totals()
+        return calls >= self.failure_rate.least_calls and failures >= self.failure_rate.rate * calls
+
+    def _forget_counts(self) -> None:
+        self._counts = None if self.failure_rate is None else RollingCounts(self.failure_rate.window)
 
     def _overtaken(self, ticket: Ticket, now: float) -> None:
         self.slow += 1
@@ -140,4 +186,11 @@ class Circuit:
         self.state = State.OPEN
         self.slow = 0
         self._generation += 1
-        self._closed_until = now + max(self.cooldown, min(self._retry_floor, MAX_RETRY_DELAY))
+        self._probing = False
+        self._forget_counts()
+        self._closed_until = now + max(self._open_time(), min(self._retry_floor, MAX_RETRY_DELAY))
+
+    def _open_time(self) -> float:
+        if self.max_cooldown is None:
+            return self.cooldown
+        return max(self.cooldown, min(self.cooldown * 2.0**self._failed_probes, self.max_cooldown))

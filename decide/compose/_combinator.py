@@ -11,13 +11,13 @@ from decide._askings import Deciding, Scoring, refuse_invalid
 from decide._checks import positive_seconds
 from decide._legs import Asking
 from decide.answers import ScoreResult
+from decide.attempt_log import AttemptLog
 from decide.compose._settle import Legs, with_report
 from decide.decisions import Decision
 from decide.policies import SelectionPolicy
 from decide.providers import AnyProvider, Engine, adapt
 from decide.questions import ScoreRequest
 from decide.requests import Request
-from decide.traces import AttemptLog
 
 T = TypeVar("T")
 
@@ -51,6 +51,7 @@ class Combinator:
         self._timeouts = tuple(engine.timeout or default for engine in self._engines)
         self._fail_over = frozenset(fail_over)
         self._layers = 1 + max(engine.layers for engine in self._engines)
+        self._retries = any(engine.retries for engine in self._engines)
         self._exclusives = frozenset[int]().union(*(engine.exclusives for engine in self._engines))
 
     def __repr__(self) -> str:

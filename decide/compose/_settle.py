@@ -9,13 +9,15 @@ import attrs
 
 from decide._legs import Asking, Ending, run_leg
 from decide.answers import ScoreResult
+from decide.attempt_log import AttemptLog
 from decide.deadlines import enough_time
 from decide.errors import MEANINGS, EngineError, Kind, NoAnswerError
 from decide.outcomes import AttemptOutcome
 from decide.providers import Engine
-from decide.traces import AttemptLog
 
 T = TypeVar("T")
+
+_PRIMARY = 0
 
 
 class Legs(Generic[T]):
@@ -130,7 +132,7 @@ class Legs(Generic[T]):
         if not self.halted and not any(self._refused(ending) for ending in self._endings.values()):
             for outcome in (AttemptOutcome.UNCERTAIN, AttemptOutcome.ABSTAINED):
                 for index, ending in self._in_order():
-                    if ending.outcome is outcome:
+                    if ending.outcome is outcome and (index == _PRIMARY or not self.stands):
                         self._write_down(index, ending)
                         return ending.answer
         raise self._no_answer(name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from decide.compose._clocks import reached
+
 
 @attrs.define(kw_only=True)
 class Window:
@@ -28,7 +30,7 @@ class Window:
         """
         Take one unit. Return the number of the window it was taken from, or None when there is none left.
         """
-        if self._started is not None and self.per is not None and now - self._started >= self.per:
+        if self._started is not None and self.per is not None and reached(now, self._started + self.per):
             self.used = 0
             self._number += 1
             self._started = None

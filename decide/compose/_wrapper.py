@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+import anyio
 import anyio.lowlevel
 
 from decide._askings import Deciding, Scoring
 from decide._legs import Asking, bounded, unsupported
 from decide.answers import ScoreResult
+from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
 from decide.errors import EngineTimeoutError, NoAnswerError
 from decide.providers import AnyProvider, adapt
 from decide.questions import ScoreRequest
 from decide.requests import Request
-from decide.traces import AttemptLog
 
 T = TypeVar("T")
 
@@ -28,6 +29,7 @@ class Wrapper:
         self._engine = adapt(engine)
         self._layers = 1 + self._engine.layers
         self._exclusives = self._engine.exclusives
+        self._retries = self._engine.retries
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -99,10 +101,21 @@ class Wrapper:
             raise
         except Exception:
             self._name_engine(log)
+            await _heed_the_caller(log)
             raise
         self._name_engine(log)
+        await _heed_the_caller(log)
         return answer
 
     def _name_engine(self, log: AttemptLog) -> None:
         if not self._engine.traced:
             log.engine = self._engine.name
+
+
+async def _heed_the_caller(log: AttemptLog) -> None:
+    """
+    Give way to a caller that gave up while an engine shielded itself; what a timer or a hedge of ours did is not
+    theirs.
+    """
+    if not log.superseded and anyio.current_time() < log.deadline:
+        await anyio.lowlevel.checkpoint_if_cancelled()

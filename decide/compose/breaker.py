@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection
 from threading import Lock
@@ -12,13 +13,15 @@ import attrs
 
 from decide._checks import positive_seconds, seconds, whole
 from decide._legs import Asking
-from decide.compose._circuit import Circuit, State, Ticket, Verdict
+from decide.attempt_log import AttemptLog
+from decide.compose._circuit import Circuit, Ticket, Verdict
+from decide.compose._rates import FailureRate
 from decide.compose._wrapper import Wrapper
 from decide.errors import UnavailableError, is_neutral
 from decide.providers import AnyProvider
 from decide.retry_after import retry_delay
-from decide.traces import AttemptLog
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 Change = Callable[[str, str, str], None]
@@ -55,7 +58,10 @@ class Breaker(Wrapper):
         cooldown: Seconds the circuit stays open; a longer `Retry-After` of the engine, at most 10 minutes, wins.
         probe_timeout: Seconds a probe has at most.
         slow_threshold: Calls in a row overtaken by a hedge that open the circuit; None for never.
+        open_on_retry_after: Open at the first failure that asks for a wait, instead of sending more calls into it.
+        failure_rate: Open on a share of failures as well, whether in a row or not; None for never.
         probe_interval: Seconds until the next probe when a probe said nothing about the engine.
+        max_cooldown: Double the open time after each failed probe, up to so many seconds; None keeps it as it is.
         excluded: Exception types of the engine that are not counted, in any state.
         on_change: Called with the engine's name, the old and the new state, after every change and outside the lock.
         clock: Seconds on a clock that never jumps.
@@ -73,7 +79,10 @@ class Breaker(Wrapper):
         cooldown: float = 30.0,
         probe_timeout: float = 10.0,
         slow_threshold: int | None = None,
+        open_on_retry_after: bool = False,
+        failure_rate: FailureRate | None = None,
         probe_interval: float = 1.0,
+        max_cooldown: float | None = None,
         excluded: Collection[type[Exception]] = (),
         on_change: Change | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -85,6 +94,9 @@ class Breaker(Wrapper):
             cooldown=seconds("cooldown", cooldown),
             slow_threshold=None if slow_threshold is None else whole("slow_threshold", slow_threshold, least=1),
             probe_interval=seconds("probe_interval", probe_interval),
+            max_cooldown=None if max_cooldown is None else seconds("max_cooldown", max_cooldown),
+            failure_rate=failure_rate,
+            open_on_retry_after=open_on_retry_after,
         )
         self._probe_timeout = positive_seconds("probe_timeout", probe_timeout)
         self._excluded = tuple(excluded)
@@ -107,6 +119,19 @@ class Breaker(Wrapper):
             circuit = self._circuit
             return BreakerStats(state=circuit.state.value, failures=circuit.failures, slow=circuit.slow)
 
+    def force_open(self, duration: float | None = None) -> None:
+        """
+        Open the circuit by hand, for *duration* seconds or, with None, until `reset`.
+        """
+        until = math.inf if duration is None else self._clock() + seconds("duration", duration)
+        self._change(lambda circuit: circuit.force_open(until))
+
+    def reset(self) -> None:
+        """
+        Close the circuit by hand and forget all failures.
+        """
+        self._change(Circuit.reset)
+
     async def _guard(self, asking: Asking[T], log: AttemptLog) -> T | None:
         ticket = self._admit()
         if ticket.probe:
@@ -127,25 +152,25 @@ class Breaker(Wrapper):
             self._settle(ticket, verdict, retry_after)
 
     def _admit(self) -> Ticket:
-        with self._lock:
-            before = self._circuit.state
-            ticket = self._circuit.admit(self._clock())
-            after = self._circuit.state
-        self._tell(before, after)
+        ticket = self._change(lambda circuit: circuit.admit(self._clock()))
         if ticket is None:
             raise UnavailableError(f"engine {self.name!r}: circuit breaker open", detail="circuit open")
         return ticket
 
     def _settle(self, ticket: Ticket, verdict: Verdict, retry_after: float) -> None:
+        self._change(lambda circuit: circuit.settle(ticket, verdict, self._clock(), retry_after))
+
+    def _change(self, step: Callable[[Circuit], R]) -> R:
+        """
+        Take one step of the circuit under the lock, and tell of a change once the lock is free.
+        """
         with self._lock:
             before = self._circuit.state
-            self._circuit.settle(ticket, verdict, self._clock(), retry_after)
+            result = step(self._circuit)
             after = self._circuit.state
-        self._tell(before, after)
-
-    def _tell(self, before: State, after: State) -> None:
         if before is not after and self._on_change is not None:
             self._on_change(self.name, before.value, after.value)
+        return result
 
     def _blame(self, error: Exception) -> Verdict:
         if isinstance(error, self._excluded) or is_neutral(error):

@@ -11,11 +11,12 @@ import attrs
 
 from decide._checks import positive_seconds, whole
 from decide._legs import Asking
+from decide.attempt_log import AttemptLog
+from decide.attempts import NOT_CALLED
 from decide.compose._window import Window
 from decide.compose._wrapper import Wrapper
 from decide.errors import MEANINGS, BudgetError, kinds_of
 from decide.providers import AnyProvider
-from decide.traces import NOT_CALLED, AttemptLog
 
 T = TypeVar("T")
 
@@ -63,6 +64,8 @@ class Budget(Wrapper):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(engine)
+        if self._engine.retries:
+            raise ValueError(f"engine {self.name!r}: a budget around a retry would overspend, put the budget inside")
         self._window = Window(
             max_calls=whole("max_calls", max_calls, least=0), per=None if per is None else positive_seconds("per", per)
         )

@@ -75,14 +75,21 @@ class TerminalTimeline:
     A trace for `rich` to print: who was asked when, in which role, how it ended, how long it took and what it cost.
 
     Takes the width it is given; without colours the patterns still tell the outcomes apart.
+
+    Args:
+        trace: What to show.
+        indent: Blank columns on the left.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, *, indent: int = 0) -> None:
         self._timeline = lay_out(trace)
+        self._indent = indent
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         glyphs = _UNICODE if options.encoding.startswith("utf") else _ASCII
-        yield from _Drawing(self._timeline, glyphs, options.max_width).lines()
+        for line in _Drawing(self._timeline, glyphs, options.max_width - self._indent).lines():
+            line.pad_left(self._indent)
+            yield line
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(min(options.max_width, 40), options.max_width)

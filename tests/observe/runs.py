@@ -1,7 +1,8 @@
 """Traces to draw: what each way a run can end leaves behind."""
 
 from decide.answers import Usage
-from decide.traces import Attempt, Trace
+from decide.attempts import Attempt
+from decide.traces import Trace
 
 HEDGED = Trace(
     engine="local",

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from decide._timeline import LONGEST_NAME, MOST_TICKS, Look, lay_out, printable, seconds_text
 from decide.answers import Usage
+from decide.attempts import NOT_CALLED, Attempt
 from decide.outcomes import AttemptOutcome
-from decide.traces import NOT_CALLED, Attempt, Trace
+from decide.traces import Trace
 from tests.observe.runs import FELL_BACK, HEDGED, NOTHING, OUTAGE, REFUSED_BY_A_BREAKER
 
 

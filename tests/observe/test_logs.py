@@ -4,8 +4,9 @@ import pytest
 import structlog
 from structlog.testing import LogCapture
 
+from decide.attempts import Attempt
 from decide.observe.logs import LogObserver
-from decide.traces import Attempt, Trace
+from decide.traces import Trace
 from tests.observe.runs import HEDGED, OUTAGE
 
 REFUSED = Trace(warnings=("auth:remote",), attempts=(Attempt(provider="remote", outcome="auth"),))

@@ -6,8 +6,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
+from decide.attempts import Attempt
 from decide.observe.timelines import TerminalTimeline, svg
-from decide.traces import Attempt, Trace
+from decide.traces import Trace
 from tests.observe.runs import FELL_BACK, HEDGED, NOTHING, OUTAGE, REFUSED_BY_A_BREAKER
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,0 +1,264 @@
+"""Where a call writes what it tries, while it tries it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Self
+
+import anyio
+import attrs
+
+from decide.answers import Usage, add_usage
+from decide.attempts import Attempt, Report, merge_report
+from decide.errors import MEANINGS, DecideError, detail_of, kind_of
+from decide.outcomes import AttemptOutcome
+
+
+class OpenAttempt:
+    """
+    An attempt under way: a context manager whose outcome is *cancelled* until it is left in another way.
+
+    Left normally it is `decided`, unless `outcome` was set; left by an error it is what the error means, with the usage
+    the error knows of.
+
+    Attributes:
+        outcome: How it will be recorded.
+        detail: A few words of our own.
+        usage: What it cost, as soon as that is known.
+        waited: Seconds of waiting that are not the engine's.
+        tries: Requests made.
+        malformed: Answers that could not be used.
+        rule: The name of the rule that answered.
+    """
+
+    __slots__ = (
+        "_log",
+        "_started",
+        "detail",
+        "dimension",
+        "latency",
+        "malformed",
+        "name",
+        "outcome",
+        "role",
+        "rule",
+        "tries",
+        "usage",
+        "waited",
+    )
+
+    def __init__(self, log: AttemptLog, name: str, role: str) -> None:
+        self._log = log
+        self._started = math.nan
+        self.name: str = name
+        self.role: str = role
+        self.outcome: AttemptOutcome = AttemptOutcome.CANCELLED
+        self.detail: str = ""
+        self.dimension: str = ""
+        self.usage: Usage | None = None
+        self.latency: float = 0.0
+        self.waited: float = 0.0
+        self.tries: int = 1
+        self.malformed: int = 0
+        self.rule: str = ""
+
+    def __enter__(self) -> Self:
+        self._started = anyio.current_time()
+        return self
+
+    def __exit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.latency = max(0.0, anyio.current_time() - self._started - self.waited)
+        if error is None and self.outcome is AttemptOutcome.CANCELLED:
+            self.outcome = AttemptOutcome.DECIDED
+        elif isinstance(error, Exception):
+            kind = kind_of(error)
+            self.outcome, self.detail = MEANINGS[kind].outcome, detail_of(error)
+            if isinstance(error, DecideError) and self.usage is None:
+                self.usage = error.usage
+
+    def record(self) -> Attempt:
+        """
+        Return what is known so far.
+        """
+        return Attempt(
+            provider=self.name,
+            outcome=self.outcome.value,
+            detail=self.detail,
+            latency=self.latency,
+            role=self.role,
+            usage=self.usage,
+            waited=self.waited,
+            tries=self.tries,
+            started=self._log.since_origin(self._started),
+            dimension=self.dimension,
+            malformed=self.malformed,
+            rule=self.rule,
+        )
+
+
+class AttemptLog:
+    """
+    Where one leg of a call writes what it tries, while it tries it.
+
+    Passed down to engines, because a cancelled coroutine returns nothing. One log serves one leg and is not shared
+    between tasks.
+
+    Attributes:
+        deadline: When the earliest timer of ours over this leg fires, on the loop's clock; infinite without one.
+        superseded: Set before this leg is cancelled because a backup overtook it.
+        backup_waiting: A backup is ready to start as soon as this leg fails, so that retrying or sleeping here helps
+            nobody.
+        strategy: The combinator that writes here.
+        engine: The engine whose answer is returned.
+        model: The model whose answer is returned.
+        fallback_fired: As in `Report`.
+        hedge_fired: As in `Report`.
+        tries: Requests that this leg made one after the other, as one attempt.
+        waited: Seconds that this leg waited for a turn of ours.
+        clipped: The deadline is that of a time budget of the caller's.
+    """
+
+    __slots__ = (
+        "_entries",
+        "_judged",
+        "_origin",
+        "_spent_before",
+        "backup_waiting",
+        "clipped",
+        "deadline",
+        "engine",
+        "fallback_fired",
+        "hedge_fired",
+        "model",
+        "strategy",
+        "superseded",
+        "tries",
+        "waited",
+    )
+
+    def __init__(self, *, deadline: float = math.inf, origin: float | None = None) -> None:
+        self.deadline: float = deadline
+        self.superseded: bool = False
+        self.backup_waiting: bool = False
+        self.strategy: str = ""
+        self.engine: str = ""
+        self.model: str = ""
+        self.fallback_fired: bool = False
+        self.hedge_fired: bool = False
+        self.tries: int = 1
+        self.waited: float = 0.0
+        self.clipped: bool = False
+        self._spent_before: Usage | None = None
+        self._origin = origin
+        self._entries: list[OpenAttempt | AttemptLog | Report] = []
+        self._judged: tuple[Attempt, bool] | None = None
+
+    def attempt(self, name: str, role: str = "") -> OpenAttempt:
+        """
+        Return a context manager that records one attempt, whichever way it is left.
+        """
+        opened = OpenAttempt(self, name, role)
+        self._entries.append(opened)
+        return opened
+
+    def child(self) -> AttemptLog:
+        """
+        Return the log of a leg below this one, bound by the same deadline.
+        """
+        below = AttemptLog(deadline=self.deadline, origin=self.origin())
+        self._entries.append(below)
+        return below
+
+    def include(self, report: Report) -> None:
+        """
+        Take over what another process, or a recording, reported about itself.
+        """
+        self._entries.append(Report(attempts=report.attempts))
+        self.strategy = report.strategy
+        self.engine = report.engine
+        self.model = report.model
+        self.fallback_fired = report.fallback_fired
+        self.hedge_fired = report.hedge_fired
+
+    def clip(self, until: float) -> None:
+        """
+        Bring the deadline forward to the end of a time budget, if that is earlier.
+        """
+        if until < self.deadline:
+            self.deadline = until
+            self.clipped = True
+
+    def again(self, usage: Usage | None) -> None:
+        """
+        Start the leg over: another try of the same attempt.
+
+        What the try before wrote is dropped; what it cost, by its own account or else by *usage*, is kept.
+        """
+        self.tries += 1
+        attempts = self.report().attempts
+        for cost in [attempt.usage for attempt in attempts] or [usage]:
+            self._spent_before = add_usage(self._spent_before, cost)
+        self._entries.clear()
+
+    def settle(self, judged: Attempt, *, answered: bool) -> None:
+        """
+        Record how the one who asked saw this leg end; see `merge_report`.
+        """
+        self._judged = judged, answered
+
+    def report(self) -> Report:
+        """
+        Return what has been written so far.
+        """
+        report = Report(
+            strategy=self.strategy,
+            engine=self.engine,
+            attempts=[attempt for entry in self._entries for attempt in _attempts(entry)],
+            fallback_fired=self.fallback_fired,
+            hedge_fired=self.hedge_fired,
+            model=self.model,
+        )
+        if self._judged is None:
+            return report
+        judged, answered = self._judged
+        attempts = merge_report(report, judged, answered=answered)
+        if self.tries > 1 and len(attempts) == 1:
+            attempts = (self._all_tries(attempts[0], judged),)
+        return attrs.evolve(report, attempts=attempts)
+
+    def _all_tries(self, last: Attempt, judged: Attempt) -> Attempt:
+        return attrs.evolve(
+            last,
+            tries=self.tries,
+            started=judged.started,
+            latency=judged.latency,
+            usage=add_usage(self._spent_before, last.usage),
+        )
+
+    def origin(self) -> float:
+        """
+        Return when the whole call started, on the loop's clock: the moment this is first asked.
+        """
+        if self._origin is None:
+            self._origin = anyio.current_time()
+        return self._origin
+
+    def since_origin(self, moment: float) -> float:
+        """
+        Return *moment* in seconds from the start of the whole call.
+        """
+        return max(0.0, moment - self.origin())
+
+
+def _attempts(entry: OpenAttempt | AttemptLog | Report) -> Iterable[Attempt]:
+    match entry:
+        case OpenAttempt():
+            return (entry.record(),)
+        case AttemptLog():
+            return entry.report().attempts
+        case Report():
+            return entry.attempts
