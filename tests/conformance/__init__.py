@@ -1,0 +1,1 @@
+"""Vectors of other implementations, run through this one."""
