@@ -103,7 +103,7 @@ class Scoring:
         """
         Return what *answer* says it cost; all zeros say nothing.
         """
-        usage = answer.usage if answer is not None else None
+        usage = answer.usage if isinstance(answer, ScoreResult) else None
         return None if usage == Usage() else usage
 
     def failed(self, error: Exception) -> Ending[ScoreResult]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import attrs
 
 from decide._legs import Ending, invalid
-from decide.decisions import Decision, validate
+from decide.decisions import Decision, restated, validate
 from decide.distributions import is_probability
 from decide.judging import (
     SIDE_EFFECT_GAP,
-    forget,
     interaction_refusal,
     is_actionable,
     is_deterministic,
@@ -49,22 +48,21 @@ class Judge:
 
         What it claims about itself is forgotten; what a combinator's policy said is not.
         """
-        before = standing_verdict(decision)
-        bare = forget(decision)
-        problems = validate(bare, taxonomy)
+        problems = validate(decision, taxonomy)
         if problems:
-            return invalid(invalid_detail(problems), answer=stamp(bare, Outcome.INVALID))
+            return invalid(invalid_detail(problems), answer=stamp(decision, Outcome.INVALID))
         if self.policy is not None:
-            return self._by_policy(self.policy, bare)
+            return self._by_policy(self.policy, decision)
+        before = standing_verdict(decision)
         if before is not None and not is_actionable(before):
-            return self._refused(stamp(bare, before), before.value)
-        return self._by_floor(bare)
+            return self._refused(stamp(decision, before), before.value)
+        return self._by_floor(decision)
 
     def rejudge(self, decision: Decision, taxonomy: Taxonomy) -> Decision:
         """
         Judge a stored decision: a refusal stays one, and a rule's answer is judged as any other.
         """
-        plain = attrs.evolve(decision)
+        plain = restated(decision)
         if decision.outcome:
             stored = Outcome(decision.outcome) if decision.outcome in set(Outcome) else None
             if stored is None or not is_actionable(stored):
@@ -72,8 +70,8 @@ class Judge:
         ending = attrs.evolve(self, keep=False).judge(plain, taxonomy)
         return plain if ending.answer is None else ending.answer
 
-    def _by_policy(self, policy: SelectionPolicy, bare: Decision) -> Ending[Decision]:
-        judged, selection = policy.judge(bare)
+    def _by_policy(self, policy: SelectionPolicy, decision: Decision) -> Ending[Decision]:
+        judged, selection = policy.judge(decision)
         if selection.outcome == Outcome.INVALID:
             return invalid(selection.detail, answer=judged)
         if not selection.actionable:
@@ -85,17 +83,24 @@ class Judge:
         outcome = AttemptOutcome.DECIDED if kept else AttemptOutcome.UNCERTAIN
         return Ending(outcome=outcome, detail=detail, answer=judged, answered=True, kept=kept)
 
-    def _by_floor(self, bare: Decision) -> Ending[Decision]:
-        rule = is_deterministic(bare)
-        if self.floor is not None and low_confidence(bare, self.floor):
-            return _too_low(bare, f"module={bare.module.confidence:.2f} intent={bare.intent.confidence:.2f}")
-        if side_effectful(bare.interaction) and not rule:
-            reason = interaction_refusal(bare, self.floor or 0.0, SIDE_EFFECT_GAP)
+    def _by_floor(self, decision: Decision) -> Ending[Decision]:
+        rule = is_deterministic(decision)
+        if self.floor is not None and low_confidence(decision, self.floor):
+            return _too_low(
+                decision, f"module={decision.module.confidence:.2f} intent={decision.intent.confidence:.2f}"
+            )
+        if side_effectful(decision.interaction) and not rule:
+            reason = interaction_refusal(decision, self.floor or 0.0, SIDE_EFFECT_GAP)
             if reason is not None:
-                return _too_low(bare, f"interaction={bare.interaction_confidence:.2f} ({reason.value})")
-        judged = stamp(bare, Outcome.DETERMINISTIC if rule else Outcome.FLOOR, is_rule=rule)
+                return _too_low(decision, f"interaction={decision.interaction_confidence:.2f} ({reason.value})")
+        judged = stamp(decision, Outcome.DETERMINISTIC if rule else Outcome.FLOOR, is_rule=rule)
         return Ending(outcome=AttemptOutcome.DECIDED, answer=judged, answered=True)
 
 
-def _too_low(bare: Decision, detail: str) -> Ending[Decision]:
-    return Ending(outcome=AttemptOutcome.LOW_CONFIDENCE, detail=detail, answer=bare, answered=True)
+def _too_low(decision: Decision, detail: str) -> Ending[Decision]:
+    return Ending(
+        outcome=AttemptOutcome.LOW_CONFIDENCE,
+        detail=detail,
+        answer=restated(decision, outcome="", judged_by=""),
+        answered=True,
+    )

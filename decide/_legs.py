@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
 
 import anyio
-import anyio.lowlevel
 import attrs
 
-from decide._strays import cancel_requests, nobody_asked
+from decide._native import cancel_requests, heed, nobody_asked
 from decide.answers import Usage
 from decide.attempt_log import AttemptLog
 from decide.attempts import Attempt
@@ -33,7 +32,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class Ending(Generic[T_co]):
     """
     How a leg ended.
@@ -104,15 +103,11 @@ async def run_leg(asking: Asking[T], engine: Engine, log: AttemptLog, *, within:
         The ending. The engine's errors are in it; only cancellation by the caller, and exceptions that are no errors,
         are raised.
     """
-    started = anyio.current_time()
+    started = log.now()
     ending: Ending[T] = Ending(outcome=AttemptOutcome.CANCELLED)
     log.deadline = min(log.deadline, started + within)
     try:
         ending = await _ended(asking, engine, log)
-        await anyio.lowlevel.checkpoint_if_cancelled()
-    except BaseException:
-        ending = Ending(outcome=AttemptOutcome.CANCELLED)
-        raise
     finally:
         log.settle(_attempt(engine, role, ending, started, log), answered=ending.answered)
     return ending
@@ -123,7 +118,7 @@ def _attempt(engine: Engine, role: str, ending: Ending[T], started: float, log: 
         provider=engine.name,
         outcome=ending.outcome.value,
         detail=ending.detail,
-        latency=max(0.0, anyio.current_time() - started - log.waited),
+        latency=max(0.0, log.now() - started - log.waited),
         role=role,
         usage=ending.usage,
         started=log.since_origin(started),
@@ -141,7 +136,10 @@ async def _ended(asking: Asking[T], engine: Engine, log: AttemptLog) -> Ending[T
         answer = await bounded(asking, engine, log)
     except Exception as error:  # noqa: BLE001 - whatever an engine raises is its ending, never the caller's exception
         return asking.failed(error)
-    return asking.judge(answer)
+    try:
+        return asking.judge(answer)
+    except Exception:  # noqa: BLE001 - an engine may return anything at all, and then no judge can read it
+        return invalid("not an answer that can be read")
 
 
 def unsupported(engine: Engine) -> UnsupportedError:
@@ -204,29 +202,62 @@ async def bounded(asking: Asking[T], engine: Engine, log: AttemptLog) -> T | Non
 
 async def _timed(asking: Asking[T], call: Callable[[AttemptLog], Awaitable[T | None]], log: AttemptLog) -> T | None:
     requests = cancel_requests()
-    late: Exception | None = None
-    usage: Usage | None = None
+    answer: T | None = None
+    failure: Exception | None = None
     with anyio.CancelScope(deadline=log.deadline) as scope:
         try:
             answer = await call(log)
         except anyio.get_cancelled_exc_class():
             if not nobody_asked(scope, requests):
                 raise
-            raise EngineError("the engine cancelled itself", detail="cancelled itself") from None
-        except Exception as error:
-            if not _over(scope, log):
-                raise
-            late = error
-        else:
-            if not _over(scope, log):
-                return answer
-            usage = asking.usage(answer)
-    if late is not None and stands_before(kind_of(late), Kind.TIMEOUT):
-        raise late
+            failure = _made_up()
+        except BaseExceptionGroup as group:
+            failure = _ungrouped(group)
+        except Exception as error:  # noqa: BLE001 - told apart below, once it is known whether it came in time
+            failure = error
+    await heed(requests)
+    if scope.cancel_called or log.now() >= log.deadline:
+        raise _late(failure, asking.usage(answer), clipped=log.clipped)
+    if failure is not None:
+        raise failure
+    return answer
+
+
+def _late(failure: Exception | None, usage: Usage | None, *, clipped: bool) -> Exception:
+    """
+    Return what to make of a leg whose timer fired first: only what a person has to see outranks the timeout.
+    """
+    if failure is not None and stands_before(kind_of(failure), Kind.TIMEOUT):
+        return failure
     timeout = EngineTimeoutError("no answer in time", usage=usage)
-    timeout.clipped = log.clipped
-    raise timeout
+    timeout.clipped = clipped
+    return timeout
 
 
-def _over(scope: anyio.CancelScope, log: AttemptLog) -> bool:
-    return scope.cancel_called or anyio.current_time() >= log.deadline
+def _made_up() -> EngineError:
+    return EngineError("the engine cancelled itself", detail="cancelled itself")
+
+
+def _ungrouped(group: BaseExceptionGroup[BaseException]) -> Exception:
+    """
+    Return one error that stands for a group an engine raised, so that no caller ever meets a group.
+
+    Its members are the causes. Cancellations in it are left to those who asked for them.
+
+    Raises:
+        BaseException: The first member that is neither an error nor a cancellation, bare.
+    """
+    _, rest = group.split(anyio.get_cancelled_exc_class())
+    if rest is None:
+        return _made_up()
+    errors, others = rest.split(Exception)
+    if others is not None:
+        raise _first_of(others) from None
+    error = EngineError("the engine raised several errors", detail=type(group).__name__)
+    error.__cause__ = errors
+    return error
+
+
+def _first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = group.exceptions[0]
+    return _first_of(first) if isinstance(first, BaseExceptionGroup) else first

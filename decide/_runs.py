@@ -53,7 +53,7 @@ class Run(Generic[T]):
         """
         Return the trace so far.
         """
-        attempts = self._root.report().attempts
+        attempts = self._root.attempts()
         bare = Trace(
             attempts=attempts,
             stopped_by="" if self.stopped is None else self.stopped.outcome.value,

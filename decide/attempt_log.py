@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Self
 
-import anyio
 import attrs
 
+from decide._native import clock
 from decide.answers import Usage, add_usage
-from decide.attempts import Attempt, Report, merge_report
+from decide.attempts import Attempt, Report, merge_attempts
 from decide.errors import MEANINGS, DecideError, detail_of, kind_of
 from decide.outcomes import AttemptOutcome
 
@@ -65,13 +65,13 @@ class OpenAttempt:
         self.rule: str = ""
 
     def __enter__(self) -> Self:
-        self._started = anyio.current_time()
+        self._started = self._log.now()
         return self
 
     def __exit__(
         self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.latency = max(0.0, anyio.current_time() - self._started - self.waited)
+        self.latency = max(0.0, self._log.now() - self._started - self.waited)
         if error is None and self.outcome is AttemptOutcome.CANCELLED:
             self.outcome = AttemptOutcome.DECIDED
         elif isinstance(error, Exception):
@@ -107,6 +107,9 @@ class AttemptLog:
     Passed down to engines, because a cancelled coroutine returns nothing. One log serves one leg and is not shared
     between tasks.
 
+    Args:
+        parent: The log of the leg above; None for a call that nobody of ours made.
+
     Attributes:
         deadline: When the earliest timer of ours over this leg fires, on the loop's clock; infinite without one.
         superseded: Set before this leg is cancelled because a backup overtook it.
@@ -120,6 +123,7 @@ class AttemptLog:
         tries: Requests that this leg made one after the other, as one attempt.
         waited: Seconds that this leg waited for a turn of ours.
         clipped: The deadline is that of a time budget of the caller's.
+        now: The loop's clock.
     """
 
     __slots__ = (
@@ -134,14 +138,15 @@ class AttemptLog:
         "fallback_fired",
         "hedge_fired",
         "model",
+        "now",
         "strategy",
         "superseded",
         "tries",
         "waited",
     )
 
-    def __init__(self, *, deadline: float = math.inf, origin: float | None = None) -> None:
-        self.deadline: float = deadline
+    def __init__(self, parent: AttemptLog | None = None) -> None:
+        self.deadline: float = math.inf if parent is None else parent.deadline
         self.superseded: bool = False
         self.backup_waiting: bool = False
         self.strategy: str = ""
@@ -153,7 +158,8 @@ class AttemptLog:
         self.waited: float = 0.0
         self.clipped: bool = False
         self._spent_before: Usage | None = None
-        self._origin = origin
+        self.now: Callable[[], float] = clock() if parent is None else parent.now
+        self._origin: float = self.now() if parent is None else parent._origin
         self._entries: list[OpenAttempt | AttemptLog | Report] = []
         self._judged: tuple[Attempt, bool] | None = None
 
@@ -169,7 +175,7 @@ class AttemptLog:
         """
         Return the log of a leg below this one, bound by the same deadline.
         """
-        below = AttemptLog(deadline=self.deadline, origin=self.origin())
+        below = AttemptLog(self)
         self._entries.append(below)
         return below
 
@@ -199,7 +205,7 @@ class AttemptLog:
         What the try before wrote is dropped; what it cost, by its own account or else by *usage*, is kept.
         """
         self.tries += 1
-        attempts = self.report().attempts
+        attempts = self.attempts()
         for cost in [attempt.usage for attempt in attempts] or [usage]:
             self._spent_before = add_usage(self._spent_before, cost)
         self._entries.clear()
@@ -214,21 +220,25 @@ class AttemptLog:
         """
         Return what has been written so far.
         """
-        report = Report(
+        return Report(
             strategy=self.strategy,
             engine=self.engine,
-            attempts=[attempt for entry in self._entries for attempt in _attempts(entry)],
+            attempts=self.attempts(),
             fallback_fired=self.fallback_fired,
             hedge_fired=self.hedge_fired,
             model=self.model,
         )
+
+    def attempts(self) -> tuple[Attempt, ...]:
+        """
+        Return the attempts that have been made so far, in leg order.
+        """
+        written = tuple([attempt for entry in self._entries for attempt in _attempts(entry)])
         if self._judged is None:
-            return report
+            return written
         judged, answered = self._judged
-        attempts = merge_report(report, judged, answered=answered)
-        if self.tries > 1 and len(attempts) == 1:
-            attempts = (self._all_tries(attempts[0], judged),)
-        return attrs.evolve(report, attempts=attempts)
+        merged = merge_attempts(written, self.engine, judged, answered=answered)
+        return (self._all_tries(merged[0], judged),) if self.tries > 1 and len(merged) == 1 else merged
 
     def _all_tries(self, last: Attempt, judged: Attempt) -> Attempt:
         return attrs.evolve(
@@ -239,19 +249,11 @@ class AttemptLog:
             usage=add_usage(self._spent_before, last.usage),
         )
 
-    def origin(self) -> float:
-        """
-        Return when the whole call started, on the loop's clock: the moment this is first asked.
-        """
-        if self._origin is None:
-            self._origin = anyio.current_time()
-        return self._origin
-
     def since_origin(self, moment: float) -> float:
         """
         Return *moment* in seconds from the start of the whole call.
         """
-        return max(0.0, moment - self.origin())
+        return max(0.0, moment - self._origin)
 
 
 def _attempts(entry: OpenAttempt | AttemptLog | Report) -> Iterable[Attempt]:
@@ -259,6 +261,6 @@ def _attempts(entry: OpenAttempt | AttemptLog | Report) -> Iterable[Attempt]:
         case OpenAttempt():
             return (entry.record(),)
         case AttemptLog():
-            return entry.report().attempts
+            return entry.attempts()
         case Report():
             return entry.attempts

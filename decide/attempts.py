@@ -87,11 +87,20 @@ def merge_report(report: Report, judged: Attempt, *, answered: bool) -> tuple[At
         answered: Whether there was an answer to judge: then the last attempt that claims to have decided carries the
             judgement.
     """
-    attempts = list(report.attempts)
-    if not attempts:
+    return merge_attempts(report.attempts, report.engine, judged, answered=answered)
+
+
+def merge_attempts(
+    written: tuple[Attempt, ...], engine: str, judged: Attempt, *, answered: bool
+) -> tuple[Attempt, ...]:
+    """
+    Do what `merge_report` does, for the attempts alone.
+    """
+    if not written:
         return (judged,)
+    attempts = list(written)
     if answered:
-        claims = (i for i, attempt in enumerate(attempts) if _is_claim(attempt, report.engine))
+        claims = (i for i, attempt in enumerate(attempts) if _is_claim(attempt, engine))
         last = max(claims, default=None)
         if last is not None:
             attempts[last] = _adopt(attrs.evolve(attempts[last], outcome=judged.outcome, detail=judged.detail), judged)

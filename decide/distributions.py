@@ -80,6 +80,8 @@ def is_probability(value: object) -> bool:
     """
     Say whether *value* is a number from 0 to 1, ends included.
     """
+    if type(value) is float:
+        return 0.0 <= value <= 1.0
     return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 <= value <= 1.0
 
 

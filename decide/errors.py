@@ -312,6 +312,8 @@ def kinds_of(error: BaseException) -> frozenset[Kind]:
     An exception that is not ours is an `error`, a builtin TimeoutError included: only our own timers and
     `EngineTimeoutError` mean *timeout*.
     """
+    if isinstance(error, DecideError) and error.__cause__ is None and not isinstance(error, NoAnswerError):
+        return frozenset({error.kind})
     kinds: set[Kind] = set()
     for current in walk(error):
         if isinstance(current, NoAnswerError):

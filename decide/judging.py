@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import attrs
-
 from decide._seal import Seal, seal, seal_of
-from decide.decisions import Decision, confidences_in_range, snapshot
+from decide.decisions import Decision, confidences_in_range, restated, snapshot
 from decide.distributions import is_probability
 from decide.outcomes import ACTIONABLE, Outcome, Reason
 from decide.selecting import Bars, Selection, leads, measured, refusal, selected
@@ -24,7 +22,7 @@ def stamp(decision: Decision, outcome: Outcome, *, judged_by: str = "", is_rule:
     """
     Return *decision* with *outcome* as its sealed verdict. Nothing else writes one.
     """
-    judged = attrs.evolve(decision, outcome=outcome.value, judged_by=judged_by)
+    judged = restated(decision, outcome=outcome.value, judged_by=judged_by)
     seal(judged, Seal(outcome, deterministic=is_rule, content=snapshot(judged)))
     return judged
 
@@ -33,7 +31,7 @@ def deterministic(decision: Decision) -> Decision:
     """
     Return *decision* as the answer of a rule: actionable without a policy, and without any model's numbers.
     """
-    bare = attrs.evolve(decision, calibrated=False, scores={}, model="")
+    bare = restated(decision, calibrated=False, scores={}, model="")
     return stamp(bare, Outcome.DETERMINISTIC, is_rule=True)
 
 
@@ -45,23 +43,12 @@ def is_deterministic(decision: Decision) -> bool:
     return found is not None and found.deterministic
 
 
-def forget(decision: Decision) -> Decision:
-    """
-    Return *decision* without the outcome it claims and without any verdict, but still of its class.
-    """
-    is_rule = is_deterministic(decision)
-    bare = attrs.evolve(decision, outcome="", judged_by="")
-    if is_rule:
-        seal(bare, Seal(Outcome.UNSCORED, deterministic=True, content=None))
-    return bare
-
-
 def standing_verdict(decision: Decision) -> Outcome | None:
     """
     Return what the judge before said about *decision*, or None when nobody did.
     """
     found = seal_of(decision)
-    return None if found is None or found.content is None else found.outcome
+    return None if found is None else found.outcome
 
 
 def judge(bars: Bars, decision: Decision) -> tuple[Decision, Selection]:

@@ -7,7 +7,6 @@ from typing import Protocol
 
 import attrs
 
-from decide._converters import str_tuple
 from decide._seal import Seal, Sealable, holds, seal, seal_of
 from decide.answers import Answer, ChoiceAnswer, NoulAnswer, RelevanceAnswer, ScoreAnswer, confidence_in_range
 from decide.distributions import GAP_EPSILON, Distribution, is_number, is_probability
@@ -58,10 +57,10 @@ class Selection(Sealable):
     """
 
     outcome: str = ""
-    picks: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)
-    proposals: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)
-    strong: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)
-    potential: tuple[str, ...] = attrs.field(default=(), converter=str_tuple)
+    picks: tuple[str, ...] = ()
+    proposals: tuple[str, ...] = ()
+    strong: tuple[str, ...] = ()
+    potential: tuple[str, ...] = ()
     reason: str = ""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
@@ -83,7 +82,14 @@ class Selection(Sealable):
 
 
 def _content(selection: Selection) -> tuple[object, ...]:
-    return attrs.astuple(selection, recurse=False)
+    return (
+        selection.outcome,
+        selection.picks,
+        selection.proposals,
+        selection.strong,
+        selection.potential,
+        selection.reason,
+    )
 
 
 def selected(outcome: Outcome, reason: Reason | None = None, **ids: tuple[str, ...]) -> Selection:

@@ -136,7 +136,11 @@ class Threaded:
             self._abandon(job)
             raise
 
-    def _work(self, job: _Job, work: Callable[[Any], R], request: Request | ScoreRequest) -> R:
+    def _work(self, job: _Job, work: Callable[[Any], R], request: Request | ScoreRequest) -> R | None:
+        with self._lock:
+            if job.over:
+                return None
+            job.begun = True
         try:
             return work(request)
         finally:
@@ -158,13 +162,20 @@ class Threaded:
 
     def _abandon(self, job: _Job) -> None:
         with self._lock:
-            if not job.over:
+            if job.over:
+                return
+            if job.begun:
                 job.abandoned = True
                 self._abandoned += 1
+            else:
+                # Cut off before a thread took it up, and none will: the permit comes back here.
+                job.over = True
+                self._running -= 1
 
 
 @attrs.define
 class _Job:
+    begun: bool = False
     over: bool = False
     abandoned: bool = False
 

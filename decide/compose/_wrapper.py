@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-import anyio
 import anyio.lowlevel
 
 from decide._askings import Deciding, Scoring
@@ -101,21 +100,10 @@ class Wrapper:
             raise
         except Exception:
             self._name_engine(log)
-            await _heed_the_caller(log)
             raise
         self._name_engine(log)
-        await _heed_the_caller(log)
         return answer
 
     def _name_engine(self, log: AttemptLog) -> None:
         if not self._engine.traced:
             log.engine = self._engine.name
-
-
-async def _heed_the_caller(log: AttemptLog) -> None:
-    """
-    Give way to a caller that gave up while an engine shielded itself; what a timer or a hedge of ours did is not
-    theirs.
-    """
-    if not log.superseded and anyio.current_time() < log.deadline:
-        await anyio.lowlevel.checkpoint_if_cancelled()

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection
 from threading import Lock
 from typing import Literal, TypeVar
 
-import anyio
 import attrs
 
 from decide._checks import positive_seconds, seconds, whole
@@ -135,7 +134,7 @@ class Breaker(Wrapper):
     async def _guard(self, asking: Asking[T], log: AttemptLog) -> T | None:
         ticket = self._admit()
         if ticket.probe:
-            log.deadline = min(log.deadline, anyio.current_time() + self._probe_timeout)
+            log.deadline = min(log.deadline, log.now() + self._probe_timeout)
         verdict, retry_after = Verdict.NEUTRAL, 0.0
         try:
             answer = await self._ask(asking, log)
@@ -184,5 +183,5 @@ def _why_cancelled(log: AttemptLog) -> Verdict:
     """
     if log.superseded:
         return Verdict.SLOW
-    out_of_time = anyio.current_time() >= log.deadline and not log.clipped
+    out_of_time = log.now() >= log.deadline and not log.clipped
     return Verdict.FAILURE if out_of_time else Verdict.NEUTRAL

@@ -82,7 +82,7 @@ class Budget(Wrapper):
 
     async def _guard(self, asking: Asking[T], log: AttemptLog) -> T | None:
         taken = self._take()
-        before = len(log.report().attempts)
+        before = len(log.attempts())
         spent = True
         try:
             return await self._ask(asking, log)
@@ -107,7 +107,7 @@ class Budget(Wrapper):
 
 
 def _reached_an_engine(error: Exception, log: AttemptLog, before: int) -> bool:
-    attempts = log.report().attempts[before:]
+    attempts = log.attempts()[before:]
     if attempts:
         return any(attempt.outcome not in NOT_CALLED for attempt in attempts)
     return any(MEANINGS[kind].outcome not in NOT_CALLED for kind in kinds_of(error))

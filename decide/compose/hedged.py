@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import ClassVar, TypeVar
 
-import anyio
-
 from decide._checks import seconds
 from decide.compose._combinator import DEFAULT_TIMEOUT, Combinator
 from decide.compose._fail_over import FAIL_OVER, checked
+from decide.compose._inline import muster
 from decide.compose._settle import Legs
 from decide.compose._tasks import Crew
 from decide.outcomes import AttemptOutcome
@@ -72,10 +71,10 @@ class Hedged(Combinator):
         return max(self._timeouts[_PRIMARY], self._delay + self._timeouts[_BACKUP])
 
     async def _run(self, legs: Legs[T]) -> None:
-        async with Crew() as crew:
-            legs.open(_PRIMARY).backup_waiting = True
-            crew.start(_run_primary, legs, crew)
-            crew.start(_run_timer, legs, crew, self._delay)
+        crew = muster()
+        crew.after(self._delay, _run_hedge, legs, crew)
+        legs.open(_PRIMARY).backup_waiting = True
+        await crew.lead(_run_primary, legs, crew)
 
 
 async def _run_primary(legs: Legs[T], crew: Crew) -> None:
@@ -86,30 +85,18 @@ async def _run_primary(legs: Legs[T], crew: Crew) -> None:
             legs.stands = ending.outcome in _STANDING
         elif not legs.started(_BACKUP):
             legs.log.fallback_fired = True
-            _start_backup(legs, crew)
-    _end_when_over(legs, crew)
+            legs.open(_BACKUP)
+            await legs.run(_BACKUP, "backup")
+    if legs.over or not legs.running():
+        crew.dismiss()
 
 
-async def _run_timer(legs: Legs[T], crew: Crew, delay: float) -> None:
-    await anyio.sleep(delay)
-    if not legs.started(_BACKUP) and legs.worth_starting(_BACKUP):
-        legs.log.hedge_fired = True
-        _start_backup(legs, crew)
-
-
-async def _run_backup(legs: Legs[T], crew: Crew) -> None:
-    await legs.run(_BACKUP, "backup")
-    _end_when_over(legs, crew)
-
-
-def _start_backup(legs: Legs[T], crew: Crew) -> None:
-    legs.open(_BACKUP)
-    crew.start(_run_backup, legs, crew)
-
-
-def _end_when_over(legs: Legs[T], crew: Crew) -> None:
-    if not legs.over and legs.running():
+async def _run_hedge(legs: Legs[T], crew: Crew) -> None:
+    if legs.over or legs.started(_BACKUP) or not legs.worth_starting(_BACKUP):
         return
-    if legs.winner == _BACKUP and legs.log.hedge_fired:
+    legs.log.hedge_fired = True
+    legs.open(_BACKUP)
+    await legs.run(_BACKUP, "backup")
+    if legs.winner == _BACKUP:
         legs.supersede(_PRIMARY)
-    crew.dismiss()
+        crew.dismiss()

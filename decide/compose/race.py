@@ -7,6 +7,7 @@ from typing import ClassVar, TypeVar
 
 from decide.compose._combinator import DEFAULT_TIMEOUT, Combinator
 from decide.compose._fail_over import FAIL_OVER, checked
+from decide.compose._inline import muster
 from decide.compose._settle import Legs
 from decide.compose._tasks import Crew
 from decide.policies import SelectionPolicy
@@ -49,11 +50,12 @@ class Race(Combinator):
         )
 
     async def _run(self, legs: Legs[T]) -> None:
-        async with Crew() as crew:
-            for index in range(len(legs)):
-                legs.open(index)
-            for index in range(len(legs)):
-                crew.start(_run_racer, legs, index, crew)
+        crew = muster()
+        for index in range(len(legs)):
+            legs.open(index)
+        for index in range(1, len(legs)):
+            crew.start(_run_racer, legs, index, crew)
+        await crew.lead(_run_racer, legs, 0, crew)
 
 
 async def _run_racer(legs: Legs[T], index: int, crew: Crew) -> None:

@@ -114,7 +114,7 @@ class Retry(Wrapper):
                 retryable=retryable,
             )
             retryable = self._on_error(failure) == "retry"
-        return retryable and self._wait(state) < min(log.deadline - anyio.current_time(), time_left())
+        return retryable and self._wait(state) < min(log.deadline - log.now(), time_left())
 
     def _is_retryable(self, error: Exception) -> bool:
         if not isinstance(error, EngineError) or isinstance(error, InvalidAnswerError):

@@ -89,7 +89,7 @@ class Turns(Wrapper):
         waiter = self._queue_up()
         if waiter is None:
             return
-        started = anyio.current_time()
+        started = log.now()
         try:
             with charged() as until, anyio.move_on_after(min(self._longest, min(log.deadline, until) - started)):
                 await waiter.event.wait()
@@ -98,7 +98,7 @@ class Turns(Wrapper):
                 self._pass_on()
             raise
         finally:
-            log.waited += anyio.current_time() - started
+            log.waited += log.now() - started
         if not self._leave_queue(waiter):
             raise BusyError(f"engine {self.name!r}: no turn came free in time", detail="no turn")
 

@@ -1,0 +1,119 @@
+"""
+The cheap form of a crew on asyncio: the work that leads runs in the caller's own task.
+
+A timer that never fires costs a handle instead of a task, and an engine's context variables stay visible to the caller.
+Work beside it runs in tasks that have a
+cancel scope of their own, since anyio's scopes do not reach into tasks that it did not start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVarTuple
+
+import anyio
+
+from decide._native import CancelledError, Task, TimerHandle, current_task, wait
+from decide.compose._tasks import Crew, TaskGroupCrew
+
+Args = TypeVarTuple("Args")
+
+
+def muster() -> Crew:
+    """
+    Return the cheapest crew that is right here.
+    """
+    task = current_task()
+    return TaskGroupCrew() if task is None else InlineCrew(task)
+
+
+class InlineCrew:
+    """
+    A crew led in the caller's own task.
+    """
+
+    __slots__ = ("_leading", "_loop", "_raised", "_scope", "_sides", "_task", "_timer")
+
+    def __init__(self, task: Task[object]) -> None:
+        self._task = task
+        self._loop = task.get_loop()
+        self._scope = anyio.CancelScope()
+        self._leading = False
+        self._timer: TimerHandle | None = None
+        self._sides: dict[Task[None], anyio.CancelScope] = {}
+        self._raised: list[BaseException] = []
+
+    def start(self, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
+        """
+        As in `Crew`.
+        """
+        scope = anyio.CancelScope()
+        self._sides[self._loop.create_task(self._carry(scope, work, args))] = scope
+
+    def after(self, delay: float, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
+        """
+        As in `Crew`.
+        """
+        self._timer = self._loop.call_later(delay, self.start, work, *args)
+
+    def dismiss(self) -> None:
+        """
+        As in `Crew`.
+        """
+        if self._timer is not None:
+            self._timer.cancel()
+        current = current_task()
+        for side, scope in self._sides.items():
+            if side is not current and not side.done():
+                scope.cancel()
+        if self._leading and self._task is not current:
+            self._scope.cancel()
+
+    async def lead(self, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
+        """
+        As in `Crew`.
+        """
+        self._leading = True
+        try:
+            with self._scope:
+                await work(*args)
+            self._leading = False
+            if self._sides:
+                await self._all_ended()
+        except BaseException:
+            await self._let_go()
+            raise
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+        if self._raised:
+            raise self._raised[0]
+
+    async def _all_ended(self) -> None:
+        while running := [side for side in self._sides if not side.done()]:
+            await wait(running)
+
+    async def _let_go(self) -> None:
+        """
+        Cancel everything and wait for it, whatever happens to the caller meanwhile: nothing outlives the call.
+        """
+        self._leading = False
+        self.dismiss()
+        with anyio.CancelScope(shield=True):
+            while any(not side.done() for side in self._sides):
+                try:
+                    await self._all_ended()
+                except CancelledError:
+                    self.dismiss()
+
+    async def _carry(
+        self, scope: anyio.CancelScope, work: Callable[[*Args], Awaitable[None]], args: tuple[*Args]
+    ) -> None:
+        try:
+            with scope:
+                await work(*args)
+        except CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - nobody awaits a side's result; `lead` raises it bare
+            self._raised.append(error)
+            self.dismiss()
