@@ -1,0 +1,1 @@
+"""Engines that reach out: a function, a model in this process, a server. Each is imported by its own module."""

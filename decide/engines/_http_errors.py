@@ -1,0 +1,255 @@
+"""What a reply over HTTP means when it is no answer: told by status and code, never by the words of a message."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import attrs
+
+from decide._json import DocumentError, loads
+from decide.answers import Usage
+from decide.engines._usage import read_usage
+from decide.errors import (
+    AuthError,
+    DecideError,
+    EngineError,
+    InvalidAnswerError,
+    InvalidRequestError,
+    MisconfiguredError,
+    QuotaError,
+    RateLimitedError,
+)
+from decide.retry_after import MAX_RETRY_DELAY, parse_retry_after
+
+MAX_SERVER_TEXT: Final = 200
+REDACTED: Final = "«redacted»"
+
+_QUOTA_CODES = frozenset(
+    {"insufficient_quota", "budget_exceeded", "payment_required", "quota", "customer_verification_required"}
+)
+_CODES: dict[str, type[DecideError]] = {
+    "authentication_error": AuthError,
+    "unauthorized": AuthError,
+    "permission_denied": AuthError,
+    "rate_limited": RateLimitedError,
+    "rate_limit_error": RateLimitedError,
+    "rate_limit_exceeded": RateLimitedError,
+    "not_found": MisconfiguredError,
+    "model_not_found": MisconfiguredError,
+    "api_usage_error": InvalidRequestError,
+    "bad_request": InvalidRequestError,
+    "context_length_exceeded": InvalidRequestError,
+    "invalid_request": InvalidRequestError,
+    "invalid_request_error": InvalidRequestError,
+    "max_tokens_exceeded": InvalidRequestError,
+    "request_too_large": InvalidRequestError,
+}
+"""What an error body says when it comes with a 200. Any other error body is a failure of the server."""
+
+_REMEDIES: dict[type[DecideError], str] = {
+    AuthError: "the server refused the credentials; check api_key",
+    QuotaError: "the allowance with the server is spent",
+    RateLimitedError: "the server asks for fewer calls",
+    MisconfiguredError: "no such route or model; check base_url and model",
+    InvalidRequestError: "the server refused the request",
+    EngineError: "the server failed",
+}
+_ACCOUNT = re.compile(r'("(?:user_id|account_id|org_id|organization)"\s*:\s*)(?:"[^"]*"|[^\s,}\]]+)')
+_MILLISECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII)
+
+
+@attrs.frozen(kw_only=True)
+class Reply:
+    """
+    What a server sent back.
+
+    Attributes:
+        status: The HTTP status.
+        headers: By name, whatever the case.
+        body: The bytes; none when they were packed in an encoding that was not asked for.
+        complete: The body was read to its end; else it was larger than we read.
+        plain: The body came unpacked, as was asked for.
+    """
+
+    status: int
+    headers: Mapping[str, str] = attrs.field(repr=False)
+    body: bytes = attrs.field(default=b"", repr=False)
+    complete: bool = True
+    plain: bool = True
+
+
+def answered(reply: Reply, engine: str, *, secret: str = "") -> dict[str, object]:
+    """
+    Return the JSON object of a reply that holds answers.
+
+    Args:
+        reply: What came back.
+        engine: Who asked, for the message.
+        secret: The key that was sent, so that no text of the server repeats it.
+
+    Raises:
+        DecideError: Of the kind that the status, or the error body, stands for; with status, wait, usage and the
+            redacted text of the server on it.
+    """
+    document, problem = _document(reply)
+    if not 200 <= reply.status < 300:
+        raise _failure(_by_status(reply.status, _codes(document)), reply, document, engine, secret)
+    if _is_page(reply):
+        raise MisconfiguredError(
+            f"{engine}: a web page came instead of answers; check base_url",
+            detail=f"http {reply.status}, a web page of {len(reply.body)} bytes",
+            http_status=reply.status,
+        )
+    if document is None:
+        raise _invalid(problem, reply, engine, None)
+    version = document.get("protocol", 1)
+    if type(version) is not int or version != 1:
+        raise MisconfiguredError(
+            f"{engine}: the server speaks another version of the protocol", detail="protocol", http_status=reply.status
+        )
+    if isinstance(document.get("answers"), dict) and document["answers"]:
+        return document
+    if _is_error(document):
+        raise _failure(_by_body(document), reply, document, engine, secret)
+    raise _invalid("no answers in it", reply, engine, document)
+
+
+def asked_wait(headers: Mapping[str, str], now: dt.datetime) -> float | None:
+    """
+    Return how many seconds a reply asks us to wait: `retry-after-ms` if it can be read, else `Retry-After`.
+    """
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    if _MILLISECONDS.fullmatch(milliseconds):
+        return min(float(milliseconds) / 1000, MAX_RETRY_DELAY)
+    return parse_retry_after(headers.get("retry-after", ""), now)
+
+
+def redacted(text: str, secret: str = "") -> str:
+    """
+    Return *text* of a server fit for an exception.
+
+    That is without our key, without account numbers, on one line, cut at 200 characters.
+    """
+    if secret:
+        text = text.replace(secret, REDACTED)
+    text = _ACCOUNT.sub(rf'\1"{REDACTED}"', text)
+    return "".join(character if character.isprintable() else " " for character in text).strip()[:MAX_SERVER_TEXT]
+
+
+def _document(reply: Reply) -> tuple[dict[str, object] | None, str]:
+    problem = ""
+    if not reply.plain:
+        problem = "packed in an encoding that was not asked for"
+    elif not reply.complete:
+        problem = f"larger than {len(reply.body)} bytes"
+    elif not reply.body:
+        problem = "empty"
+    if problem:
+        return None, problem
+    try:
+        document = loads(reply.body)
+    except DocumentError as error:
+        return None, str(error)
+    return (document, "") if isinstance(document, dict) else (None, "not a JSON object")
+
+
+def _is_page(reply: Reply) -> bool:
+    content_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return bool(reply.body) and (
+        content_type == "text/html" or reply.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    )
+
+
+def _is_error(document: Mapping[str, object]) -> bool:
+    return (
+        bool(document.get("error") or document.get("errors") or document.get("detail"))
+        or document.get("success") is False
+    )
+
+
+def _codes(document: Mapping[str, object] | None) -> frozenset[str]:
+    return frozenset(str(code).lower() for code in _raw_codes(document or {}))
+
+
+def _raw_codes(document: Mapping[str, object]) -> Iterator[object]:
+    for place in (document.get("error"), document.get("detail"), document):
+        if isinstance(place, dict):
+            for name in ("type", "code", "error_type"):
+                if isinstance(place.get(name), str | int):
+                    yield place[name]
+
+
+def _by_status(status: int, codes: frozenset[str]) -> type[DecideError]:
+    if status == 402 or codes & _QUOTA_CODES:
+        return QuotaError
+    if status in {401, 403}:
+        return AuthError
+    if status == 429:
+        return RateLimitedError
+    if status in {404, 405} or 300 <= status < 400:
+        return MisconfiguredError
+    if 400 <= status < 500 and status not in {408, 425}:
+        return InvalidRequestError
+    return EngineError
+
+
+def _by_body(document: Mapping[str, object]) -> type[DecideError]:
+    codes = _codes(document)
+    status = next((int(code) for code in codes if code.isascii() and code.isdigit() and len(code) == 3), 500)
+    named = next((_CODES[code] for code in sorted(codes) if code in _CODES), None)
+    return named if named is not None and not codes & _QUOTA_CODES else _by_status(status, codes)
+
+
+def _failure(
+    kind: type[DecideError], reply: Reply, document: Mapping[str, object] | None, engine: str, secret: str
+) -> DecideError:
+    # What a server says about a refused key most often repeats a part of it.
+    said = (
+        "" if kind is AuthError else _message(document) or ("" if document else reply.body.decode("utf-8", "replace"))
+    )
+    return kind(
+        f"{engine}: {_REMEDIES[kind]} (http {reply.status})",
+        detail=f"http {reply.status}",
+        http_status=reply.status,
+        retry_after=asked_wait(reply.headers, dt.datetime.now(dt.UTC)),
+        server_text=redacted(said, secret),
+        usage=_usage(document),
+    )
+
+
+def _invalid(problem: str, reply: Reply, engine: str, document: Mapping[str, object] | None) -> InvalidAnswerError:
+    return InvalidAnswerError(
+        f"{engine}: the reply cannot be used: {problem}",
+        detail=f"http {reply.status}, {problem}",
+        http_status=reply.status,
+        usage=_usage(document),
+    )
+
+
+def _usage(document: Mapping[str, object] | None) -> Usage | None:
+    return read_usage(document.get("usage")) if document else None
+
+
+def _message(document: Mapping[str, object] | None) -> str:
+    return next((text for text in _texts(document or {}) if isinstance(text, str) and text), "")
+
+
+def _texts(document: Mapping[str, object]) -> Iterator[object]:
+    for place in (document.get("error"), document, document.get("detail")):
+        yield place
+        if isinstance(place, dict):
+            yield place.get("message")
+    detail = document.get("detail")
+    if isinstance(detail, list):
+        yield "; ".join(_complaints(detail))
+
+
+def _complaints(entries: list[object]) -> Iterator[str]:
+    for entry in entries:
+        if isinstance(entry, dict):
+            place = entry.get("loc")
+            parts = [str(part) for part in place] if isinstance(place, list) else []
+            yield f"{'.'.join(parts[1:] if parts[:1] == ['body'] else parts)}: {entry.get('msg')}"

@@ -1,0 +1,49 @@
+"""What a reply says a call cost, and which model it says answered."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Final
+
+from decide.answers import Usage
+from decide.distributions import is_number
+
+UNREADABLE_MODEL: Final = "?"
+
+_MODEL = re.compile(r"[A-Za-z0-9._:/@~+-]{1,200}", re.ASCII)
+
+
+def read_usage(value: object) -> Usage | None:
+    """
+    Read the `usage` of a reply: two whole numbers, 12.0 included, and a cost if there is one.
+
+    None when either count is not reported or is no count: unknown is not 0.
+    """
+    if not isinstance(value, dict):
+        return None
+    read, written = _count(value.get("input_tokens")), _count(value.get("output_tokens"))
+    if read is None or written is None:
+        return None
+    return Usage(input_tokens=read, output_tokens=written, cost=_cost(value.get("cost")))
+
+
+def read_model(value: object) -> str:
+    """
+    Read a model's id from outside: empty when there is none, "?" when it is nothing that may stand in a trace.
+    """
+    if value is None or value == "":
+        return ""
+    return value if isinstance(value, str) and _MODEL.fullmatch(value) else UNREADABLE_MODEL
+
+
+def _count(value: object) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _cost(value: object) -> Decimal | None:
+    if not isinstance(value, int | float) or not is_number(value) or value < 0:
+        return None
+    return Decimal(str(value))
