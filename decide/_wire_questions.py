@@ -77,11 +77,11 @@ def questions_from(document: object) -> dict[str, Question]:
 
 
 def _question_from(key: str, document: object) -> Question:
-    node = Node(document, "question")
+    node = Node(document, "")
     try:
         return _read_body(node, node.find("kind") or node.need("type"), "criteria")
-    except ValueError as error:
-        raise InvalidRequestError(f'"{key}": {error}', key=key) from None
+    except DocumentError as error:
+        raise InvalidRequestError(f'"{key}"{error}', key=key) from None
 
 
 def read_question(node: Node) -> tuple[str, Question]:
