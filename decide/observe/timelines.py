@@ -41,7 +41,7 @@ _UNICODE = _Glyphs(
         Look.HELD_BACK: "▓",
         Look.CANCELLED: "░",
         Look.FAILED: "▒",
-        Look.NOT_CALLED: "╎",
+        Look.NOT_CALLED: "┃",
     },
     cross="✗",
     answer="┊",
@@ -54,7 +54,7 @@ _ASCII = _Glyphs(
         Look.HELD_BACK: "=",
         Look.CANCELLED: "-",
         Look.FAILED: "/",
-        Look.NOT_CALLED: "!",
+        Look.NOT_CALLED: "|",
     },
     cross="x",
     answer=":",
@@ -127,17 +127,16 @@ class _Drawing:
 
     def _bar(self, bar: Bar) -> Text:
         start, end = self._cells(bar)
+        cells = [" "] * self.plot
+        cells[start:end] = self.glyphs.bars[bar.look] * (end - start)
+        if bar.look is Look.FAILED:
+            cells[end - 1] = self.glyphs.cross
         answer = self._answer_cell()
-        cells = Text()
-        for cell in range(self.plot):
-            if start <= cell < end:
-                crossed = bar.look is Look.FAILED and cell == end - 1
-                cells.append(self.glyphs.cross if crossed else self.glyphs.bars[bar.look], style=_STYLES[bar.look])
-            elif cell == answer:
-                cells.append(self.glyphs.answer, style="green")
-            else:
-                cells.append(" ")
-        return cells
+        if answer is not None and cells[answer] == " ":
+            cells[answer] = self.glyphs.answer
+        drawn = Text("".join(cells), style="green")
+        drawn.stylize(_STYLES[bar.look], start, end)
+        return drawn
 
     def _cells(self, bar: Bar) -> tuple[int, int]:
         start = min(self.timeline.place(bar.start, self.plot), self.plot - 1)

@@ -52,7 +52,7 @@ def test_the_moment_of_the_answer_is_marked_in_the_other_lanes() -> None:
 def test_an_engine_that_was_not_called_is_a_tick() -> None:
     refused = printed(REFUSED_BY_A_BREAKER)[1]
 
-    assert refused.count("╎") == 1
+    assert refused.count("┃") == 1
     assert "unavailable" in refused
 
 

@@ -1,0 +1,28 @@
+"""The `decide` command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+_EXTRA = frozenset({"click", "rich"})
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """
+    Run the command and return its exit status.
+
+    Args:
+        args: What follows `decide` on the command line; None takes it from there.
+    """
+    try:
+        from decide.cli._commands import run  # noqa: PLC0415 - so that a missing extra gets a sentence, not a traceback
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in _EXTRA:
+            raise
+        sys.stderr.write(f"decide: {missing} is missing. Install it with: pip install 'decide-engine[cli,local]'\n")
+        return 2
+    return run(args)

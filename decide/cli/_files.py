@@ -1,0 +1,59 @@
+"""Questions and policies that stand in files."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import click
+
+from decide.errors import InvalidRequestError
+from decide.policies import DURABLE, NARROWING, SelectionPolicy
+from decide.questions import Question
+from decide.wire import from_json, loads, questions_from
+
+_NAMED = {policy.name: policy for policy in (NARROWING, DURABLE)}
+
+
+def questions_in(path: Path) -> dict[str, Question]:
+    """
+    Return the questions in a JSON or TOML file, in its order.
+
+    Raises:
+        click.UsageError: If the file cannot be read or asks nothing that can be asked.
+    """
+    try:
+        return questions_from(_document(path))
+    except (InvalidRequestError, ValueError, OSError) as error:
+        raise click.UsageError(f"--questions {path}: {_words(error)}") from None
+
+
+def policy_called(name: str) -> SelectionPolicy:
+    """
+    Return the policy of that name, or the one in the JSON or TOML file at that path.
+
+    Raises:
+        click.UsageError: If there is neither, or the file holds no policy that can be built.
+    """
+    if name in _NAMED:
+        return _NAMED[name]
+    try:
+        return from_json(SelectionPolicy, _document(Path(name)))
+    except FileNotFoundError:
+        known = " or ".join(_NAMED)
+        raise click.UsageError(f"--policy {name}: no such file; name one, or write {known}") from None
+    except (ValueError, OSError) as error:
+        raise click.UsageError(f"--policy {name}: {_words(error)}") from None
+
+
+def _document(path: Path) -> object:
+    content = path.read_bytes()
+    if path.suffix.lower() == ".toml":
+        return tomllib.loads(content.decode())
+    return loads(content)
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "the file is not UTF-8"
+    return error.strerror or "cannot be read" if isinstance(error, OSError) else str(error)

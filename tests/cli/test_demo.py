@@ -1,0 +1,89 @@
+"""`decide demo`, for real: a process, a proxy, a model, and a story that has to happen."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from decide.cli._demo_words import Tally, what_happened
+from decide.traces import Trace
+from tests.observe.runs import FELL_BACK, HEDGED, REFUSED_BY_A_BREAKER
+
+DEMO = (sys.executable, "-m", "decide.cli", "demo")
+
+
+def servers_of(parent: int) -> list[int]:
+    """The decision servers that process *parent* has started, by their ids."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    return [int(pid) for pid, above, args in rows if int(above) == parent and "sparrow_decider" in args]
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether that process still runs."""
+    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return bool(listed.strip()) and not listed.startswith("Z")
+
+
+def test_the_whole_story_happens_without_a_terminal() -> None:
+    begun = time.monotonic()
+    ended = subprocess.run(DEMO, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert time.monotonic() - begun < 10
+    assert "\x1b" not in ended.stdout
+    healthy, slow, dead = re.split(r"^\d\. .*$", ended.stdout, flags=re.MULTILINE)[1:]
+    assert "hedged: server answered after" in healthy
+    assert "so local was not asked" in healthy
+    assert slow.count("the hedge fired") == 2
+    assert "cancelled" in slow
+    assert dead.count("the fallback fired") == 3
+    assert "and the breaker opens" in dead
+    assert "unavailable: circuit open" in dead
+    assert "each answer is a proposal (unscored: not_calibrated)" in dead.replace("\n", " ")
+
+
+@pytest.mark.parametrize("ask_to_end", [signal.SIGINT, signal.SIGTERM])
+def test_a_demo_that_is_ended_leaves_no_server_behind(ask_to_end: signal.Signals) -> None:
+    with subprocess.Popen(DEMO, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while not process.stdout.readline().startswith("2."):
+            pass
+        (server,) = servers_of(process.pid)
+        process.send_signal(ask_to_end)
+        _, said = process.communicate(timeout=20)
+
+    assert process.returncode == 130
+    assert said.strip() == "interrupted"
+    assert not is_running(server)
+
+
+@pytest.mark.parametrize(
+    ("trace", "opened", "said"),
+    [
+        (HEDGED, False, "After 150 ms of silence local was asked too"),
+        (FELL_BACK, False, "The server failed, so local was asked at once."),
+        (FELL_BACK, True, "and the breaker opens."),
+        (REFUSED_BY_A_BREAKER, False, "The breaker is open"),
+    ],
+)
+def test_what_is_said_follows_from_the_trace(trace: Trace, opened: bool, said: str) -> None:
+    assert said in what_happened(trace, 0.15, opened=opened)
+
+
+def test_a_story_without_its_turns_is_not_complete() -> None:
+    tally = Tally()
+    tally.count(HEDGED, opened=False)
+
+    assert not tally.complete
+
+
+def test_a_story_with_all_its_turns_is_complete() -> None:
+    tally = Tally(calm=1)
+    for trace, opened in ((HEDGED, False), (FELL_BACK, True), (REFUSED_BY_A_BREAKER, False)):
+        tally.count(trace, opened=opened)
+
+    assert tally.complete

@@ -1,0 +1,124 @@
+"""Questions and policies in files, and durations."""
+
+from pathlib import Path
+
+import click
+import pytest
+
+from decide.cli._durations import Duration
+from decide.cli._files import policy_called, questions_in
+from decide.policies import DURABLE, NARROWING
+from decide.questions import ChoiceQuestion, NoulQuestion
+
+AS_TOML = """
+[team]
+type = "choice"
+instructions = "Which: a | b?"
+criteria = { "x=1" = "first", "*y" = "second" }
+
+[angry]
+type = "noul"
+instructions = "Angry?"
+"""
+AS_JSON = """{
+  "team": {"type": "choice", "instructions": "Which: a | b?", "criteria": {"x=1": "first", "*y": "second"}},
+  "angry": {"type": "noul", "instructions": "Angry?"}
+}"""
+STRICT: dict[str, object] = {
+    "name": "mine",
+    "minConfidence": 0.9,
+    "minGap": 0.3,
+    "minProbability": 0.8,
+    "strongProbability": 0.9,
+    "potentialProbability": 0.2,
+}
+
+
+def as_toml(document: dict[str, object]) -> str:
+    """Spell a flat object as TOML."""
+    return "\n".join(f"{key} = {value!r}" for key, value in document.items())
+
+
+def write(path: Path, text: str) -> Path:
+    """Put *text* at *path*."""
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("name", "text"), [("q.toml", AS_TOML), ("q.json", AS_JSON), ("q", AS_JSON)])
+def test_a_file_can_ask_what_the_command_line_cannot_spell(tmp_path: Path, name: str, text: str) -> None:
+    asked = questions_in(write(tmp_path / name, text))
+
+    assert list(asked.items()) == [
+        ("team", ChoiceQuestion("Which: a | b?", {"x=1": "first", "*y": "second"})),
+        ("angry", NoulQuestion("Angry?")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("q.json", b"{", "not JSON at line 1"),
+        ("q.json", b"[]", "expected an object of questions"),
+        ("q.json", b"{}", "no questions"),
+        ("q.json", b'{"a": {"type": "noul", "instructions": "?"}, "a": {}}', "a"),
+        ("q.json", b'{"a": {"type": "box", "instructions": "?"}}', '"a"'),
+        ("q.toml", b"a = ", "Invalid value"),
+        ("q.toml", b"\xff", "not UTF-8"),
+        ("q.json", b"\xff", "not UTF-8"),
+    ],
+)
+def test_a_file_that_asks_nothing_sensible_is_a_usage_error(
+    tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+
+    with pytest.raises(click.UsageError) as refused:
+        questions_in(path)
+
+    assert refused.value.message.startswith(f"--questions {path}: ")
+    assert said in refused.value.message
+
+
+def test_the_two_policies_have_names() -> None:
+    assert policy_called("narrowing") is NARROWING
+    assert policy_called("durable") is DURABLE
+
+
+def test_a_policy_can_stand_in_a_file(tmp_path: Path) -> None:
+    policy = policy_called(str(write(tmp_path / "mine.toml", as_toml(STRICT))))
+
+    assert (policy.name, policy.min_confidence, policy.max_picks) == ("mine", 0.9, None)
+
+
+def test_a_policy_that_is_nowhere_is_a_usage_error_that_names_the_two() -> None:
+    with pytest.raises(click.UsageError, match="no such file; name one, or write narrowing or durable"):
+        policy_called("lenient")
+
+
+def test_a_policy_that_contradicts_itself_is_a_usage_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "mine.toml", as_toml(STRICT | {"minGap": 7}))
+
+    with pytest.raises(click.UsageError, match="min_gap"):
+        policy_called(str(path))
+
+
+def test_a_directory_is_no_policy(tmp_path: Path) -> None:
+    with pytest.raises(click.UsageError, match="--policy"):
+        policy_called(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("50ms", 0.05), ("0ms", 0.0), ("2s", 2.0), ("0.25s", 0.25), ("1m", 60.0), ("1.5m", 90.0)]
+)
+def test_a_duration_is_a_number_and_a_unit(text: str, seconds: float) -> None:
+    assert Duration().convert(text, None, None) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "50", "ms", "-1s", "+1s", "1 s", "1h", "1e3ms", ".5s", "1.s", "1s2ms", "infs", "\u0665s"]
+)
+def test_anything_else_is_no_duration(text: str) -> None:
+    with pytest.raises(click.UsageError, match="is no duration: write a number and ms, s or m"):
+        Duration().convert(text, None, None)
