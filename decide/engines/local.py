@@ -48,7 +48,7 @@ class LocalEngine:
         policy: The bars for what is folded into a decision, see `decide`.
 
     Raises:
-        SetupError: If sparrow-decider is not installed, or has no such model.
+        SetupError: If sparrow-decider is not installed, or cannot load that model.
     """
 
     def __init__(
@@ -131,8 +131,8 @@ def _loaded(model: str | None) -> tuple[Ask, str]:
         decider = importlib.import_module("sparrow_decider").Decider.load(model)
     except ImportError:
         problem = "the local engine needs sparrow-decider: pip install 'decide-engine[local]'"
-    except (OSError, ValueError, KeyError):
-        problem = "model: sparrow-decider has no such model; `sparrow-decider models` lists those it has"
+    except Exception:  # noqa: BLE001 - a file that is no model fails in as many ways as there are files
+        problem = "model: sparrow-decider cannot load it; `sparrow-decider models` lists those it has"
     if decider is None:
         raise SetupError(problem)
     return decider.ask, decider.name

@@ -170,9 +170,12 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         LocalEngine()
 
 
-def test_a_model_that_is_not_there_is_refused_when_the_engine_is_built() -> None:
-    with pytest.raises(SetupError, match="no such model"):
-        LocalEngine("no-such-model")
+@pytest.mark.parametrize("model", ["no-such-model", __file__])
+def test_a_model_that_is_none_is_refused_when_the_engine_is_built(model: str) -> None:
+    with pytest.raises(SetupError, match="cannot load") as caught:
+        LocalEngine(model)
+
+    assert caught.value.__context__ is None
 
 
 def test_a_model_can_be_chosen_by_name() -> None:
