@@ -15,6 +15,10 @@ from decide.attempts import Attempt, Report, merge_attempts
 from decide.errors import MEANINGS, DecideError, detail_of, kind_of
 from decide.outcomes import AttemptOutcome
 
+_CUT_OFF = frozenset({AttemptOutcome.TIMEOUT, AttemptOutcome.CANCELLED})
+_UNAWARE = frozenset({AttemptOutcome.ABSTAINED, *_CUT_OFF})
+"""What an engine may write of an attempt that was cut off."""
+
 
 class OpenAttempt:
     """
@@ -79,6 +83,14 @@ class OpenAttempt:
             self.outcome, self.detail = MEANINGS[kind].outcome, detail_of(error)
             if isinstance(error, DecideError) and self.usage is None:
                 self.usage = error.usage
+
+    def concede(self, judged: Attempt) -> None:
+        """
+        Give up a claim that does not stand: the engine did not answer, or was cut off, whatever it made of that.
+        """
+        cut_off = judged.outcome in _CUT_OFF and self.outcome in _UNAWARE
+        if cut_off or self.outcome is AttemptOutcome.DECIDED:
+            self.outcome, self.detail = AttemptOutcome(judged.outcome), judged.detail
 
     def record(self) -> Attempt:
         """
@@ -213,7 +225,14 @@ class AttemptLog:
     def settle(self, judged: Attempt, *, answered: bool) -> None:
         """
         Record how the one who asked saw this leg end; see `merge_report`.
+
+        An engine that was cut off, or that did not answer, cannot say otherwise in an attempt of its own.
         """
+        for entry in self._entries:
+            if isinstance(entry, OpenAttempt) and entry.name == judged.provider:
+                self.engine = self.engine or entry.name
+                if not answered:
+                    entry.concede(judged)
         self._judged = judged, answered
 
     def report(self) -> Report:

@@ -35,3 +35,7 @@ class AutojumpLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self._jumping.now
+
+    def jump(self, seconds: float) -> None:
+        """Let time pass while nobody runs, as a call that blocks the thread does."""
+        self._jumping.now += seconds

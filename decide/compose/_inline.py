@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVarTuple
 
 import anyio
+import anyio.lowlevel
 
 from decide._native import CancelledError, Task, TimerHandle, current_task, wait
 from decide.compose._tasks import Crew, TaskGroupCrew
@@ -80,12 +81,17 @@ class InlineCrew:
             self._leading = False
             if self._sides:
                 await self._all_ended()
+                await anyio.lowlevel.checkpoint_if_cancelled()
         except BaseException:
             await self._let_go()
+            self._raise_first()
             raise
         finally:
             if self._timer is not None:
                 self._timer.cancel()
+        self._raise_first()
+
+    def _raise_first(self) -> None:
         if self._raised:
             raise self._raised[0]
 

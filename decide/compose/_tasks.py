@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVarTuple
 
 import anyio
+import anyio.lowlevel
 
 Args = TypeVarTuple("Args")
 
@@ -81,14 +82,16 @@ class TaskGroupCrew:
         """
         As in `Crew`.
         """
-        async with self._group:
-            self._entered = True
-            self._working += 1
-            for begin in self._first:
-                begin()
-            await self._carry(work, args)
-        if self._raised:
-            raise self._raised[0]
+        try:
+            async with self._group:
+                self._entered = True
+                self._working += 1
+                for begin in self._first:
+                    begin()
+                await self._carry(work, args)
+        finally:
+            if self._raised:
+                raise self._raised[0]
 
     def _start_waiting(self, delay: float, begin: Callable[[], None]) -> None:
         self._group.start_soon(self._wait, delay, begin)
