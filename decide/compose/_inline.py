@@ -48,14 +48,17 @@ class InlineCrew:
         """
         As in `Crew`.
         """
-        scope = anyio.CancelScope()
-        self._sides[self._loop.create_task(self._carry(scope, work, args))] = scope
+        self._start_in(anyio.CancelScope(), work, *args)
 
     def after(self, delay: float, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
         """
         As in `Crew`.
         """
-        self._timer = self._loop.call_later(delay, self.start, work, *args)
+        # Made here: in the callback of a timer anyio cannot tell which loop runs, unless `anyio.run` started it.
+        self._timer = self._loop.call_later(delay, self._start_in, anyio.CancelScope(), work, *args)
+
+    def _start_in(self, scope: anyio.CancelScope, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
+        self._sides[self._loop.create_task(self._carry(scope, work, args))] = scope
 
     def dismiss(self) -> None:
         """
