@@ -1,0 +1,1 @@
+"""Values and what is made of them: no engine, no loop."""
