@@ -122,3 +122,10 @@ def test_a_duration_is_a_number_and_a_unit(text: str, seconds: float) -> None:
 def test_anything_else_is_no_duration(text: str) -> None:
     with pytest.raises(click.UsageError, match="is no duration: write a number and ms, s or m"):
         Duration().convert(text, None, None)
+
+
+def test_the_file_that_the_documentation_shows_can_be_asked(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    shown = page.partition("```toml\n")[2].partition("```")[0]
+
+    assert list(questions_in(write(tmp_path / "shown.toml", shown))) == ["team"]
