@@ -159,7 +159,7 @@ def near_uniform(probabilities: Mapping[str, float]) -> bool:
     if len(probabilities) <= 1:
         return bool(probabilities)
     even = 1.0 / len(probabilities)
-    return max(abs(value - even) for value in probabilities.values()) <= NEAR_UNIFORM_TOLERANCE
+    return all(abs(value - even) <= NEAR_UNIFORM_TOLERANCE for value in probabilities.values())
 
 
 def _float(value: float) -> float:

@@ -5,6 +5,7 @@ import dataclasses
 import pickle
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import attrs
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 
 from decide import DURABLE, NARROWING, ChoiceAnswer, Decision, Reference, Scored, Selection, deterministic
+from decide._seal import seal_of
 from decide.outcomes import ACTIONABLE, Provenance
 from decide.wire import from_json, to_json
 from tests import strategies
@@ -42,16 +44,21 @@ def _as_dict(value: Any) -> Any:
     return type(value)(**{field.name: getattr(value, field.name) for field in attrs.fields(type(value))})
 
 
+def _through_pickle(protocol: int, value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value, protocol))
+
+
+def _set_state(value: Any, state: dict[str, Any]) -> None:
+    value.__setstate__(state)
+
+
 COPIES: dict[str, Callable[[Any], Any]] = {
     "evolve": attrs.evolve,
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "fields": _as_dict,
     "json": lambda value: from_json(type(value), to_json(value)),
-    **{
-        f"pickle {protocol}": (lambda value, protocol=protocol: pickle.loads(pickle.dumps(value, protocol)))
-        for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
-    },
+    **{f"pickle {protocol}": partial(_through_pickle, protocol) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)},
 }
 if sys.version_info >= (3, 13):
     COPIES["replace"] = copy.replace
@@ -87,7 +94,7 @@ def test_a_dict_of_fields_and_its_hidden_names_build_no_verdict() -> None:
     assert "_seal" not in built
     assert not Decision(**built).actionable
     with pytest.raises(TypeError):
-        Decision(**built, _seal=True)
+        Decision(**{**built, "_seal": True})
 
 
 @pytest.mark.parametrize("sealed", [Decision, Selection])
@@ -110,10 +117,10 @@ EDITS: dict[str, Callable[[Decision], None]] = {
     "a confidence": lambda value: object.__setattr__(value.intent, "confidence", 0.91),
     "inside the reference": lambda value: object.__setattr__(value.reference, "expression", "that"),
     "interaction": lambda value: object.__setattr__(value, "interaction", "undo"),
-    "a slot": lambda value: value.slots.update(day="Monday"),  # type: ignore[attr-defined]
-    "one more slot": lambda value: value.slots.update(hour="9"),  # type: ignore[attr-defined]
-    "a score": lambda value: value.scores.update({"m/j": 0.8}),  # type: ignore[attr-defined]
-    "interaction scores": lambda value: value.interaction_scores.clear(),  # type: ignore[attr-defined]
+    "a slot": lambda value: value.slots.update(day="Monday"),
+    "one more slot": lambda value: value.slots.update(hour="9"),
+    "a score": lambda value: value.scores.update({"m/j": 0.8}),
+    "interaction scores": lambda value: value.interaction_scores.clear(),
     "scopes": lambda value: object.__setattr__(value, "required_scopes", ("admin",)),
     "presentation": lambda value: object.__setattr__(value, "presentation", "table"),
     "model": lambda value: object.__setattr__(value, "model", "model-2"),
@@ -142,9 +149,9 @@ def test_editing_what_was_judged_does_not_reach_the_judged_value_unnoticed(edit:
 
 def test_editing_back_restores_the_verdict() -> None:
     judged = _judged()
-    judged.slots["day"] = "Monday"  # type: ignore[index]
+    judged.slots["day"] = "Monday"
     assert not judged.actionable
-    judged.slots["day"] = "Friday"  # type: ignore[index]
+    judged.slots["day"] = "Friday"
     assert judged.actionable
 
 
@@ -157,15 +164,15 @@ def test_every_edit_of_a_selection_loses_its_verdict(name: str) -> None:
 
 def test_setting_a_state_loses_the_verdict_and_brings_none_in() -> None:
     judged, durable = _judged(), DURABLE.judge(PLAIN)[0]
-    judged.__setstate__({"intent": Scored("j", 0.9), "_seal": object()})  # type: ignore[attr-defined]
-    durable.__setstate__(attrs.asdict(_judged(), recurse=False))  # type: ignore[attr-defined]
+    _set_state(judged, {"intent": Scored("j", 0.9), "_seal": object()})
+    _set_state(durable, attrs.asdict(_judged(), recurse=False))
     assert not judged.actionable
     assert not durable.actionable
 
 
 def test_a_seal_of_another_value_does_not_fit() -> None:
     forged = attrs.evolve(PLAIN, intent=Scored("j", 0.9), outcome="selected", judged_by="narrowing")
-    object.__setattr__(forged, "_seal", _judged()._seal)  # noqa: SLF001 - forging is the point
+    object.__setattr__(forged, "_seal", seal_of(_judged()))
     assert not forged.actionable
 
 
