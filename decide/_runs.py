@@ -62,7 +62,7 @@ class Run(Generic[T]):
             warnings=_warnings(attempts),
         )
         if self._taken_from is None or self.taken is None or self.taken.answer is None:
-            return attrs.evolve(bare, outage=not cancelled and any(one.outcome in OUTAGES for one in attempts))
+            return attrs.evolve(bare, outage=any(one.outcome in OUTAGES for one in attempts))
         name, log = self._taken_from
         answer = self.taken.answer
         return attrs.evolve(

@@ -14,7 +14,7 @@ from typing import TypeVarTuple
 import anyio
 import anyio.lowlevel
 
-from decide._native import CancelledError, Task, TimerHandle, current_task, wait
+from decide._native import CancelledError, Task, TimerHandle, cancel_requests, current_task, wait
 from decide.compose._tasks import Crew, TaskGroupCrew
 
 Args = TypeVarTuple("Args")
@@ -33,11 +33,12 @@ class InlineCrew:
     A crew led in the caller's own task.
     """
 
-    __slots__ = ("_leading", "_loop", "_raised", "_scope", "_sides", "_task", "_timer")
+    __slots__ = ("_leading", "_loop", "_raised", "_requests", "_scope", "_sides", "_task", "_timer")
 
     def __init__(self, task: Task[object]) -> None:
         self._task = task
         self._loop = task.get_loop()
+        self._requests = cancel_requests()
         self._scope = anyio.CancelScope()
         self._leading = False
         self._timer: TimerHandle | None = None
@@ -72,6 +73,15 @@ class InlineCrew:
                 scope.cancel()
         if self._leading and self._task is not current:
             self._scope.cancel()
+
+    def forsaken(self) -> bool:
+        """
+        As in `Crew`.
+
+        anyio does not tell this of another task's scope in public; without its word, only a request that has reached
+        the task is seen.
+        """
+        return getattr(self._scope, "_effectively_cancelled", False) or self._task.cancelling() > self._requests
 
     async def lead(self, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
         """
@@ -120,6 +130,7 @@ class InlineCrew:
     ) -> None:
         try:
             with scope:
+                await anyio.lowlevel.checkpoint_if_cancelled()
                 await work(*args)
         except CancelledError:
             raise

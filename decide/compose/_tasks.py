@@ -37,6 +37,12 @@ class Crew(Protocol):
         """
         ...
 
+    def forsaken(self) -> bool:
+        """
+        Say whether the caller has given up while the one that leads takes its time to let go.
+        """
+        ...
+
     async def lead(self, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
         """
         Run *work*, and return when it and all others have let go.
@@ -78,6 +84,12 @@ class TaskGroupCrew:
         """
         self._group.cancel_scope.cancel()
 
+    def forsaken(self) -> bool:
+        """
+        As in `Crew`. A task group cancels all its tasks at once.
+        """
+        return False
+
     async def lead(self, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
         """
         As in `Crew`.
@@ -102,6 +114,7 @@ class TaskGroupCrew:
 
     async def _carry(self, work: Callable[[*Args], Awaitable[None]], args: tuple[*Args]) -> None:
         try:
+            await anyio.lowlevel.checkpoint_if_cancelled()
             await work(*args)
         except anyio.get_cancelled_exc_class():
             raise
