@@ -202,6 +202,7 @@ async def bounded(asking: Asking[T], engine: Engine, log: AttemptLog) -> T | Non
 
 async def _timed(asking: Asking[T], call: Callable[[AttemptLog], Awaitable[T | None]], log: AttemptLog) -> T | None:
     requests = cancel_requests()
+    log.reached = True
     answer: T | None = None
     failure: Exception | None = None
     with anyio.CancelScope(deadline=log.deadline) as scope:
@@ -216,11 +217,15 @@ async def _timed(asking: Asking[T], call: Callable[[AttemptLog], Awaitable[T | N
         except Exception as error:  # noqa: BLE001 - told apart below, once it is known whether it came in time
             failure = error
     await heed(requests)
-    if scope.cancel_called or log.now() >= log.deadline:
-        raise _late(failure, asking.usage(answer), clipped=log.clipped)
-    if failure is not None:
-        raise failure
-    return answer
+    try:
+        if scope.cancel_called or log.now() >= log.deadline:
+            raise _late(failure, asking.usage(answer), clipped=log.clipped)
+        if failure is not None:
+            raise failure
+        return answer
+    finally:
+        # An error that this frame still named would keep the frame, and what the call was asked, until a collection.
+        del failure
 
 
 def _late(failure: Exception | None, usage: Usage | None, *, clipped: bool) -> Exception:

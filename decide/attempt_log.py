@@ -135,6 +135,7 @@ class AttemptLog:
         tries: Requests that this leg made one after the other, as one attempt.
         waited: Seconds that this leg waited for a turn of ours.
         clipped: The deadline is that of a time budget of the caller's.
+        reached: An engine was called, in this leg itself or, by `reached_any`, in one below it.
         now: The loop's clock.
     """
 
@@ -151,6 +152,7 @@ class AttemptLog:
         "hedge_fired",
         "model",
         "now",
+        "reached",
         "strategy",
         "superseded",
         "tries",
@@ -160,7 +162,7 @@ class AttemptLog:
     def __init__(self, parent: AttemptLog | None = None) -> None:
         self.deadline: float = math.inf if parent is None else parent.deadline
         self.superseded: bool = False
-        self.backup_waiting: bool = False
+        self.backup_waiting: bool = parent is not None and parent.backup_waiting
         self.strategy: str = ""
         self.engine: str = ""
         self.model: str = ""
@@ -169,6 +171,7 @@ class AttemptLog:
         self.tries: int = 1
         self.waited: float = 0.0
         self.clipped: bool = False
+        self.reached: bool = False
         self._spent_before: Usage | None = None
         self.now: Callable[[], float] = clock() if parent is None else parent.now
         self._origin: float = self.now() if parent is None else parent._origin
@@ -214,13 +217,33 @@ class AttemptLog:
         """
         Start the leg over: another try of the same attempt.
 
-        What the try before wrote is dropped; what it cost, by its own account or else by *usage*, is kept.
+        What the try before wrote is dropped; what it cost, by its own account or else by *usage*, is kept. Only legs
+        below are no tries of this one: each stays an attempt of its own.
         """
-        self.tries += 1
+        self.reached = False
         attempts = self.attempts()
+        if any(not isinstance(entry, OpenAttempt) for entry in self._entries):
+            self._entries = [Report(attempts=attempts)]
+            return
+        self.tries += 1
         for cost in [attempt.usage for attempt in attempts] or [usage]:
             self._spent_before = add_usage(self._spent_before, cost)
         self._entries.clear()
+
+    def supersede(self) -> None:
+        """
+        Write down, before it is cancelled, that a backup overtook this leg and so all below it.
+        """
+        self.superseded = True
+        for entry in self._entries:
+            if isinstance(entry, AttemptLog):
+                entry.supersede()
+
+    def reached_any(self) -> bool:
+        """
+        Say whether an engine was called, in this leg or in one below it.
+        """
+        return self.reached or any(entry.reached_any() for entry in self._entries if isinstance(entry, AttemptLog))
 
     def settle(self, judged: Attempt, *, answered: bool) -> None:
         """

@@ -107,22 +107,25 @@ def time_left() -> float:
     return math.inf if budget is None else budget.left
 
 
-def enough_time() -> bool:
+def enough_time(after: float = 0.0) -> bool:
     """
-    Say whether a call may start now.
+    Say whether a call may start now, or *after* so many seconds.
     """
-    return time_left() >= LEAST_TIME
+    return time_left() - after >= LEAST_TIME
 
 
 @contextmanager
-def charged() -> Iterator[float]:
+def charged(*, exempt: bool = False) -> Iterator[float]:
     """
     Charge the block to the budget around it, and yield when, on the loop's clock, its time will be up.
+
+    Args:
+        exempt: There is no limit for this block, because what it serves needs no model.
 
     Raises:
         TimeBudgetError: If there is too little time left to start.
     """
-    budget = _CURRENT.get()
+    budget = None if exempt else _CURRENT.get()
     if budget is None:
         yield math.inf
         return

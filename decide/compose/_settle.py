@@ -106,7 +106,7 @@ class Legs(Generic[T]):
         Write down, before it is cancelled, that a leg was overtaken.
         """
         if index not in self._endings:
-            self._logs[index].superseded = True
+            self._logs[index].supersede()
 
     def triggers(self, ending: Ending[T]) -> bool:
         """

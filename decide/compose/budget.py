@@ -89,6 +89,9 @@ class Budget(Wrapper):
         except Exception as error:
             spent = _reached_an_engine(error, log, before)
             raise
+        except BaseException:
+            spent = log.reached_any()
+            raise
         finally:
             if not spent:
                 with self._lock:

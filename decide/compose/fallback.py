@@ -58,7 +58,7 @@ class Fallback(Combinator):
         for index in range(len(legs)):
             legs.log.fallback_fired = index > 0
             log = legs.open(index)
-            log.backup_waiting = index + 1 < len(legs)
+            log.backup_waiting = log.backup_waiting or index + 1 < len(legs)
             ending = await legs.run(index, "backup" if index else "primary")
             if legs.winner is not None:
                 return

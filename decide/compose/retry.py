@@ -13,7 +13,7 @@ from decide._legs import Asking
 from decide.answers import Usage
 from decide.attempt_log import AttemptLog
 from decide.compose._wrapper import Wrapper
-from decide.deadlines import charged, time_left
+from decide.deadlines import charged, enough_time
 from decide.errors import EngineError, InvalidAnswerError
 from decide.providers import AnyProvider
 from decide.retry_after import retry_delay
@@ -84,7 +84,7 @@ class Retry(Wrapper):
         costs: list[Usage | None] = []
 
         async def sleep(delay: float) -> None:
-            with charged():
+            with charged(exempt=self.deterministic):
                 await anyio.sleep(delay)
             log.again(costs[-1])
 
@@ -114,7 +114,8 @@ class Retry(Wrapper):
                 retryable=retryable,
             )
             retryable = self._on_error(failure) == "retry"
-        return retryable and self._wait(state) < min(log.deadline - log.now(), time_left())
+        wait = self._wait(state)
+        return retryable and wait < log.deadline - log.now() and (self.deterministic or enough_time(after=wait))
 
     def _is_retryable(self, error: Exception) -> bool:
         if not isinstance(error, EngineError) or isinstance(error, InvalidAnswerError):

@@ -91,8 +91,10 @@ class Turns(Wrapper):
             return
         started = log.now()
         try:
-            with charged() as until, anyio.move_on_after(min(self._longest, min(log.deadline, until) - started)):
-                await waiter.event.wait()
+            with charged(exempt=self.deterministic) as until:
+                longest = min(self._longest, min(log.deadline, until) - started)
+                with anyio.move_on_after(longest):
+                    await waiter.event.wait()
         except BaseException:
             if self._leave_queue(waiter):
                 self._pass_on()
