@@ -117,7 +117,6 @@ class Combinator:
         await anyio.lowlevel.checkpoint_if_cancelled()
         legs = Legs(asking, self._engines, self._timeouts, self._fail_over, log)
         await self._run(legs)
-        await anyio.lowlevel.checkpoint_if_cancelled()
         return legs.conclude(self._name)
 
     async def _run(self, legs: Legs[T]) -> None:

@@ -33,7 +33,7 @@ class InlineCrew:
     A crew led in the caller's own task.
     """
 
-    __slots__ = ("_leading", "_loop", "_raised", "_requests", "_scope", "_sides", "_task", "_timer")
+    __slots__ = ("_dismissed", "_leading", "_loop", "_raised", "_requests", "_scope", "_sides", "_task", "_timer")
 
     def __init__(self, task: Task[object]) -> None:
         self._task = task
@@ -41,6 +41,7 @@ class InlineCrew:
         self._requests = cancel_requests()
         self._scope = anyio.CancelScope()
         self._leading = False
+        self._dismissed = False
         self._timer: TimerHandle | None = None
         self._sides: dict[Task[None], anyio.CancelScope] = {}
         self._raised: list[BaseException] = []
@@ -65,6 +66,10 @@ class InlineCrew:
         """
         As in `Crew`.
         """
+        self._dismissed = True
+        self._cancel()
+
+    def _cancel(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         current = current_task()
@@ -117,20 +122,21 @@ class InlineCrew:
         Cancel everything and wait for it, whatever happens to the caller meanwhile: nothing outlives the call.
         """
         self._leading = False
-        self.dismiss()
+        self._cancel()
         with anyio.CancelScope(shield=True):
             while any(not side.done() for side in self._sides):
                 try:
                     await self._all_ended()
                 except CancelledError:
-                    self.dismiss()
+                    self._cancel()
 
     async def _carry(
         self, scope: anyio.CancelScope, work: Callable[[*Args], Awaitable[None]], args: tuple[*Args]
     ) -> None:
         try:
             with scope:
-                await anyio.lowlevel.checkpoint_if_cancelled()
+                if not self._dismissed:
+                    await anyio.lowlevel.checkpoint_if_cancelled()
                 await work(*args)
         except CancelledError:
             raise

@@ -60,6 +60,7 @@ class TaskGroupCrew:
         self._first: list[Callable[[], None]] = []
         self._raised: list[BaseException] = []
         self._entered = False
+        self._dismissed = False
         self._working = 0
 
     def start(self, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
@@ -82,6 +83,7 @@ class TaskGroupCrew:
         """
         As in `Crew`.
         """
+        self._dismissed = True
         self._group.cancel_scope.cancel()
 
     def forsaken(self) -> bool:
@@ -114,7 +116,8 @@ class TaskGroupCrew:
 
     async def _carry(self, work: Callable[[*Args], Awaitable[None]], args: tuple[*Args]) -> None:
         try:
-            await anyio.lowlevel.checkpoint_if_cancelled()
+            if not self._dismissed:
+                await anyio.lowlevel.checkpoint_if_cancelled()
             await work(*args)
         except anyio.get_cancelled_exc_class():
             raise
