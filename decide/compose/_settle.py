@@ -110,9 +110,10 @@ class Legs(Generic[T]):
 
     def triggers(self, ending: Ending[T]) -> bool:
         """
-        Say whether *ending* starts the next engine.
+        Say whether *ending* starts the next engine. None is started without any time left, only to be cut off.
         """
-        return ending.outcome in self._fail_over and ending.kind is not Kind.TIME
+        in_time = self.log.now() < self.log.deadline
+        return in_time and ending.outcome in self._fail_over and ending.kind is not Kind.TIME
 
     def halts(self, ending: Ending[T]) -> bool:
         """
