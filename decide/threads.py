@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
@@ -14,7 +15,7 @@ import attrs
 from decide._checks import whole
 from decide.answers import ScoreResult
 from decide.decisions import Decision
-from decide.errors import BusyError, UnsupportedError
+from decide.errors import BusyError
 from decide.questions import ScoreRequest
 from decide.requests import Request
 
@@ -89,30 +90,30 @@ class Threaded:
         self.name: str = engine.name
         self.decision_timeout: float | None = getattr(engine, "decision_timeout", None)
         self.deterministic: bool = getattr(engine, "deterministic", False)
-        self.exclusive: bool = getattr(engine, "exclusive", False)
+        self._exclusives = frozenset({id(engine)}) if getattr(engine, "exclusive", False) else frozenset[int]()
 
     def __repr__(self) -> str:
         return f"<in_thread {self.name}>"
 
-    async def decide(self, request: Request) -> Decision | None:
+    @property
+    def decide(self) -> Callable[[Request], Coroutine[Any, Any, Decision | None]]:
         """
-        Have the engine decide, in a thread.
+        Have the engine decide, in a thread. One that only answers questions has no such attribute here either.
 
         Raises:
             BusyError: If all threads are at work.
         """
-        decision: Decision | None = await self._run("decide", request)
-        return decision
+        return partial(self._run, self._engine.decide)
 
-    async def score(self, request: ScoreRequest) -> ScoreResult:
+    @property
+    def score(self) -> Callable[[ScoreRequest], Coroutine[Any, Any, ScoreResult]]:
         """
-        Have the engine answer questions, in a thread.
+        Have the engine answer questions, in a thread. One that only decides has no such attribute here either.
 
         Raises:
             BusyError: If all threads are at work.
         """
-        result: ScoreResult = await self._run("score", request)
-        return result
+        return partial(self._run, self._engine.score)
 
     def stats(self) -> ThreadStats:
         """
@@ -121,10 +122,7 @@ class Threaded:
         with self._lock:
             return ThreadStats(running=self._running, abandoned=self._abandoned, max=self._max)
 
-    async def _run(self, operation: str, request: Request | ScoreRequest) -> Any:
-        work = getattr(self._engine, operation, None)
-        if work is None:
-            raise UnsupportedError(f"engine {self.name!r} has no such operation")
+    async def _run(self, work: Callable[[Any], Any], request: Request | ScoreRequest) -> Any:
         job = _Job()
         self._take()
         # The limiter is as good as none: our permits outlive an abandoned call, which a limiter's do not.
@@ -132,9 +130,8 @@ class Threaded:
             return await anyio.to_thread.run_sync(
                 self._work, job, work, request, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(math.inf)
             )
-        except anyio.get_cancelled_exc_class():
-            self._abandon(job)
-            raise
+        finally:
+            self._leave(job)
 
     def _work(self, job: _Job, work: Callable[[Any], R], request: Request | ScoreRequest) -> R | None:
         with self._lock:
@@ -160,7 +157,10 @@ class Threaded:
             self._abandoned -= job.abandoned
             job.over = True
 
-    def _abandon(self, job: _Job) -> None:
+    def _leave(self, job: _Job) -> None:
+        """
+        Abandon the thread, if it is still at work.
+        """
         with self._lock:
             if job.over:
                 return
@@ -168,7 +168,7 @@ class Threaded:
                 job.abandoned = True
                 self._abandoned += 1
             else:
-                # Cut off before a thread took it up, and none will: the permit comes back here.
+                # No thread has taken it up, and none will: the permit comes back here.
                 job.over = True
                 self._running -= 1
 

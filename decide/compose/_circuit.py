@@ -10,6 +10,9 @@ from decide.compose._clocks import passed, reached
 from decide.compose._rates import FailureRate, RollingCounts
 from decide.retry_after import MAX_RETRY_DELAY
 
+_MOST_DOUBLINGS = 64
+"""More than any two open times are apart, and few enough for a float."""
+
 
 class State(StrEnum):
     """
@@ -122,10 +125,11 @@ class Circuit:
 
     def force_open(self, until: float) -> None:
         """
-        Open it by hand until a moment, infinity included; calls under way change nothing any more.
+        Open it by hand until a moment at least, infinity included; calls under way change nothing any more.
         """
+        longest = max(until, self._closed_until) if self.state is State.OPEN else until
         self._open(until)
-        self._closed_until = until
+        self._closed_until = longest
 
     def reset(self) -> None:
         """
@@ -166,7 +170,7 @@ class Circuit:
         if self.failure_rate is None or self._counts is None:
             return False
         calls, failures = self._counts.totals()
-        return calls >= self.failure_rate.least_calls and failures >= self.failure_rate.rate * calls
+        return calls >= self.failure_rate.least_calls and failures / calls >= self.failure_rate.rate
 
     def _forget_counts(self) -> None:
         self._counts = None if self.failure_rate is None else RollingCounts(self.failure_rate.window)
@@ -193,4 +197,5 @@ class Circuit:
     def _open_time(self) -> float:
         if self.max_cooldown is None:
             return self.cooldown
-        return max(self.cooldown, min(self.cooldown * 2.0**self._failed_probes, self.max_cooldown))
+        doublings = min(self._failed_probes, _MOST_DOUBLINGS)
+        return max(self.cooldown, min(self.cooldown * 2.0**doublings, self.max_cooldown))

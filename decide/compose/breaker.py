@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from threading import Lock
 from typing import Literal, TypeVar
 
@@ -16,7 +17,7 @@ from decide.attempt_log import AttemptLog
 from decide.compose._circuit import Circuit, Ticket, Verdict
 from decide.compose._rates import FailureRate
 from decide.compose._wrapper import Wrapper
-from decide.errors import UnavailableError, is_neutral
+from decide.errors import UnavailableError, is_neutral, walk
 from decide.providers import AnyProvider
 from decide.retry_after import retry_delay
 
@@ -61,8 +62,9 @@ class Breaker(Wrapper):
         failure_rate: Open on a share of failures as well, whether in a row or not; None for never.
         probe_interval: Seconds until the next probe when a probe said nothing about the engine.
         max_cooldown: Double the open time after each failed probe, up to so many seconds; None keeps it as it is.
-        excluded: Exception types of the engine that are not counted, in any state.
+        excluded: Exception types of the engine, or of engines in it, that are not counted in any state.
         on_change: Called with the engine's name, the old and the new state, after every change and outside the lock.
+            What it raises is dropped.
         clock: Seconds on a clock that never jumps.
 
     Raises:
@@ -120,7 +122,7 @@ class Breaker(Wrapper):
 
     def force_open(self, duration: float | None = None) -> None:
         """
-        Open the circuit by hand, for *duration* seconds or, with None, until `reset`.
+        Open the circuit by hand, for *duration* seconds or, with None, until `reset`. A longer open time stays.
         """
         until = math.inf if duration is None else self._clock() + seconds("duration", duration)
         self._change(lambda circuit: circuit.force_open(until))
@@ -168,11 +170,13 @@ class Breaker(Wrapper):
             result = step(self._circuit)
             after = self._circuit.state
         if before is not after and self._on_change is not None:
-            self._on_change(self.name, before.value, after.value)
+            # Whoever listens breaks no decision, and loses no permit that was just given.
+            with suppress(Exception):
+                self._on_change(self.name, before.value, after.value)
         return result
 
     def _blame(self, error: Exception) -> Verdict:
-        if isinstance(error, self._excluded) or is_neutral(error):
+        if is_neutral(error) or any(isinstance(one, self._excluded) for one in walk(error)):
             return Verdict.NEUTRAL
         return Verdict.FAILURE
 
