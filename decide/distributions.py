@@ -22,6 +22,7 @@ LOST_MASS: Final = 0.099
 """The most a sum may be off, however many numbers were rounded: a tenth lost is not acted on."""
 
 _LEAST_TOLERANCE = 0.05
+_LEAST_DECIMALS = 1
 _DECIMALS_OF_CONFIDENCE = 12
 
 
@@ -102,9 +103,11 @@ def sums_to_one(values: Sequence[float]) -> bool:
 
 def rounding(values: Iterable[float]) -> float:
     """
-    Return half of the last decimal of the value that shows most decimals: 0.005 for two.
+    Return half of the last decimal of the value that shows most decimals: 0.005 for two, and 0.05 for none or one.
+
+    Nobody rounds a probability to whole numbers, so that a plain 1 or 0 does not excuse everything.
     """
-    return 0.5 * 10.0 ** -max((_decimals(value) for value in values), default=0)
+    return 0.5 * 10.0 ** -max((_decimals(value) for value in values), default=_LEAST_DECIMALS)
 
 
 def choice_confidence(probabilities: Iterable[float], options: int) -> float:
@@ -171,10 +174,10 @@ def _float(value: float) -> float:
 
 def _decimals(value: float) -> int:
     if not math.isfinite(_float(value)):
-        return 0
+        return _LEAST_DECIMALS
     mantissa, _, exponent = repr(float(value)).partition("e")
     shown = len(mantissa.partition(".")[2].rstrip("0"))
-    return max(0, shown - int(exponent or 0))
+    return max(_LEAST_DECIMALS, shown - int(exponent or 0))
 
 
 def _tidy(confidence: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -17,7 +17,8 @@ MIN_LEVELS: Final = 2
 MAX_LEVELS: Final = 10
 MAX_ID_LENGTH: Final = 1000
 
-Candidates = Mapping[str, str | None] | Iterable[str] | Iterable[tuple[str, str | None]]
+CandidateId = str | enum.Enum
+Candidates = Mapping[Any, str | None] | Iterable[CandidateId | tuple[CandidateId, str | None]]
 
 
 def candidate_dict(candidates: Candidates) -> dict[str, str | None]:
@@ -43,7 +44,7 @@ def check_ids(ids: Sequence[str], *, what: str) -> None:
     Refuse ids that cannot be told apart or cannot travel.
 
     Raises:
-        ValueError: Naming the id: empty, over 1,000 characters, or the same as another, NFC applied.
+        ValueError: Naming the id: empty, over 1,000 characters, no Unicode, or the same as another, NFC applied.
     """
     seen: set[str] = set()
     for position, name in enumerate(ids, start=1):
@@ -51,6 +52,8 @@ def check_ids(ids: Sequence[str], *, what: str) -> None:
             raise ValueError(f"{what} {position}: an id is required")
         if len(name) > MAX_ID_LENGTH:
             raise ValueError(f"{what} {position}: an id has at most {MAX_ID_LENGTH} characters, got {len(name)}")
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise ValueError(f"{what} {position}: an id must be Unicode text, got half a surrogate pair")
         composed = unicodedata.normalize("NFC", name)
         if composed in seen:
             raise ValueError(f"{what} {position}: duplicate id {name!r} (compared after Unicode normalisation)")

@@ -92,7 +92,7 @@ def _plain_sum(values: list[float]) -> float:
 
 @pytest.mark.parametrize(
     ("values", "half"),
-    [([0.5], 0.05), ([0.5, 0.25], 0.005), ([1.0, 0.0], 0.5), ([1e-7], 0.5e-7), ([], 0.5), ([math.nan, 0.1], 0.05)],
+    [([0.5], 0.05), ([0.5, 0.25], 0.005), ([1.0, 0.0], 0.05), ([1e-7], 0.5e-7), ([], 0.05), ([math.nan, 0.1], 0.05)],
 )
 def test_rounding_is_half_of_the_last_decimal_that_any_number_shows(values: list[float], half: float) -> None:
     assert rounding(values) == pytest.approx(half, rel=1e-12)
