@@ -71,8 +71,8 @@ class Decision(Sealable):
         judged_by: The name of the policy that judged.
     """
 
-    module: Scored = Scored()
-    intent: Scored = Scored()
+    module: Scored = attrs.field(factory=Scored)
+    intent: Scored = attrs.field(factory=Scored)
     interaction: str = ""
     interaction_confidence: float = 0.0
     interaction_scores: dict[str, float] = attrs.field(factory=dict, converter=number_dict)

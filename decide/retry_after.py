@@ -18,14 +18,13 @@ _MONTHS = {
         ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), start=1
     )
 }
-_DAY = r"[A-Za-z]{3}"
+_DAY = r"(?i:mon|tue|wed|thu|fri|sat|sun)"
+_LONG_DAY = r"(?i:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _CLOCK = r"(?P<hour>\d{2}):(?P<minute>\d{2}):(?P<second>\d{2})"
 _ZONE = r"(?:[Gg][Mm][Tt]|UTC|[+-]0000)"
 _DATES = (
     re.compile(rf"{_DAY}, (?P<day>\d{{2}}) (?P<month>[A-Za-z]{{3}}) (?P<year>\d{{4}}) {_CLOCK} {_ZONE}", re.ASCII),
-    re.compile(
-        rf"[A-Za-z]{{6,9}}, (?P<day>\d{{2}})-(?P<month>[A-Za-z]{{3}})-(?P<year>\d{{2}}) {_CLOCK} {_ZONE}", re.ASCII
-    ),
+    re.compile(rf"{_LONG_DAY}, (?P<day>\d{{2}})-(?P<month>[A-Za-z]{{3}})-(?P<year>\d{{2}}) {_CLOCK} {_ZONE}", re.ASCII),
     re.compile(rf"{_DAY} (?P<month>[A-Za-z]{{3}}) (?P<day>[ \d]\d) {_CLOCK} (?P<year>\d{{4}})", re.ASCII),
 )
 

@@ -13,7 +13,6 @@ from typing import Any, Final, TextIO
 
 import anyio
 import attrs
-from trio.testing import MockClock
 
 from tests.conformance.adapter import KINDS, Ran, RefusedError
 from tests.conformance.comparing import difference, pruned, same
@@ -128,14 +127,19 @@ def run_vector(kind: str, given: dict[str, Any], backend: str = "asyncio") -> Ra
         async def waited() -> Ran:
             return await ran
 
-        options: dict[str, Any] = (
-            {"loop_factory": AutojumpLoop} if backend == "asyncio" else {"clock": MockClock(autojump_threshold=0)}
-        )
-        return anyio.run(waited, backend=backend, backend_options=options)
+        return anyio.run(waited, backend=backend, backend_options=_virtual_time(backend))
     except BaseExceptionGroup as group:
         return _refusal(group)
     except (ValueError, RefusedError) as error:
         return RefusedError(str(error))
+
+
+def _virtual_time(backend: str) -> dict[str, Any]:
+    if backend == "asyncio":
+        return {"loop_factory": AutojumpLoop}
+    from trio.testing import MockClock  # noqa: PLC0415 - only who asks for trio needs to have it
+
+    return {"clock": MockClock(autojump_threshold=0)}
 
 
 def _refusal(group: BaseExceptionGroup[BaseException]) -> RefusedError:

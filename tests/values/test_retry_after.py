@@ -50,6 +50,7 @@ def test_seconds_are_read_whatever_their_size_and_capped(value: str, seconds: fl
     [
         "Sun, 01 Mar 2026 12:00:30 GMT",
         "Sun, 01 Mar 2026 12:00:30 gmt",
+        "MON, 01 MAR 2026 12:00:30 GMT",
         "Sun, 01 Mar 2026 12:00:30 UTC",
         "Sun, 01 Mar 2026 12:00:30 +0000",
         "Sun, 01 Mar 2026 12:00:30 -0000",
@@ -87,6 +88,8 @@ def test_every_form_of_an_http_date_is_read_as_utc(value: str, now: dt.datetime)
         "Sun, 31 Feb 2026 12:00:30 GMT",
         "Sun, 01 Mar 2026 25:00:30 GMT",
         "Sun, 01 Xyz 2026 12:00:30 GMT",
+        "Xyz, 01 Mar 2026 12:00:30 GMT",
+        "Sun, 01-Mar-26 12:00:30 GMT",
         "Sun, 01 Mar 2026 12:00:30 CET",
         "Sun, 01 Mar 2026 12:00:30 +0100",
         "Sun, 01 Mar 2026 12:00:30",

@@ -147,6 +147,11 @@ def test_editing_what_was_judged_does_not_reach_the_judged_value_unnoticed(edit:
     assert judged.actionable == (to_json(judged) == before)
 
 
+def test_no_two_decisions_share_what_one_may_be_edited_in() -> None:
+    object.__setattr__(Decision().module, "value", "edited")
+    assert Decision().module == Decision().intent == Scored()
+
+
 def test_editing_back_restores_the_verdict() -> None:
     judged = _judged()
     judged.slots["day"] = "Monday"

@@ -36,11 +36,11 @@ def policy(doc: Doc) -> SelectionPolicy:
     accept = number(doc.get("acceptUncalibratedAt") or 0)
     return SelectionPolicy(
         name=doc.get("name") or "",
-        min_confidence=number(doc["minConfidence"]),
-        min_gap=number(doc["minGap"]),
-        min_probability=number(doc["minProbability"]),
-        strong_probability=number(doc["strongProbability"]),
-        potential_probability=number(doc["potentialProbability"]),
+        min_confidence=number(doc.get("minConfidence") or 0),
+        min_gap=number(doc.get("minGap") or 0),
+        min_probability=number(doc.get("minProbability") or 0),
+        strong_probability=number(doc.get("strongProbability") or 0),
+        potential_probability=number(doc.get("potentialProbability") or 0),
         max_picks=doc.get("maxPicks") or None,
         accept_uncalibrated_at=None if accept == 0 else accept,
         accept_uncalibrated_side_effects=doc.get("acceptUncalibratedSideEffects", False),

@@ -20,6 +20,7 @@ from decide import (
     ScoreRequest,
     ScoreResult,
     Undecided,
+    UnsupportedError,
 )
 from decide.errors import DecideError
 from tests.conformance.adapter import reading, writing
@@ -154,6 +155,8 @@ class Stage:
         traced: Callable[..., Awaitable[ScoreResult]] | None = getattr(root, "score_traced", None)
         try:
             request = self._score_request()
+            if not hasattr(root, "score"):
+                raise UnsupportedError("the engine only decides")
             result = await (root.score(request) if traced is None else traced(request, log))
             doc["result"] = writing.score_result(result)
         except DecideError as error:

@@ -31,7 +31,7 @@ def seal_rejudge(given: Doc) -> Ran:
     Thread one decision through every step, noting what it says about itself after each.
     """
     taxonomy = reading.taxonomy(given["taxonomy"])
-    decision = Decision()
+    decision = reading.decision({})
     states: list[Doc] = []
     for step in given["steps"]:
         decision, noted = _step(decision, step, taxonomy)
