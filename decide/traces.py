@@ -10,6 +10,7 @@ import attrs
 from decide._converters import str_tuple
 from decide._svg import draw
 from decide._timeline import lay_out
+from decide.answers import Usage
 from decide.attempts import NOT_CALLED, Attempt
 from decide.errors import BudgetError, DecideError, MisconfiguredError, PolicyRefusalError, QuotaError
 from decide.outcomes import AttemptOutcome
@@ -24,7 +25,8 @@ class TotalUsage:
         input_tokens: The sum of what is known.
         output_tokens: The sum of what is known.
         cost: US dollars; None when no attempt reported any.
-        exact: Every attempt that reached an engine reported its usage; else the sums are a lower bound.
+        exact: Every attempt that reached an engine reported all it cost; else the sums are a lower bound. What the tries
+            before the last one cost is never known for sure.
     """
 
     input_tokens: int = 0
@@ -105,11 +107,17 @@ class Trace:
             input_tokens=sum(usage.input_tokens for usage in known),
             output_tokens=sum(usage.output_tokens for usage in known),
             cost=sum(costs, Decimal(0)) if costs else None,
-            exact=len(known) == len(called),
+            exact=len(known) == len(called)
+            and all(attempt.tries == 1 for attempt in called)
+            and not (costs and any(_has_no_price(usage) for usage in known)),
         )
 
     def _repr_html_(self) -> str:
         return draw(lay_out(self))
+
+
+def _has_no_price(usage: Usage) -> bool:
+    return usage.cost is None and usage.input_tokens + usage.output_tokens > 0
 
 
 class Observer(Protocol):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 import anyio
+import anyio.lowlevel
 import attrs
 
 from decide._checks import seconds, whole
@@ -14,7 +15,7 @@ from decide.answers import Usage
 from decide.attempt_log import AttemptLog
 from decide.compose._wrapper import Wrapper
 from decide.deadlines import charged, enough_time
-from decide.errors import EngineError, InvalidAnswerError
+from decide.errors import EngineError, InvalidAnswerError, NoAnswerError
 from decide.providers import AnyProvider
 from decide.retry_after import retry_delay
 
@@ -54,7 +55,8 @@ class Retry(Wrapper):
     tried again. A retried call may be billed more than once, so a `Budget` goes inside.
 
     Args:
-        engine: The engine. The retry has its name, timeout and traces.
+        engine: The engine. The retry has its name, timeout and traces. A combinator is asked again when all that went
+            wrong in it may pass.
         retries: Further tries after the first; 0 tries once.
         backoff: Seconds before the second try, doubled for each one after; a `Retry-After` of the server wins.
         retry_on: Further HTTP statuses to try again on.
@@ -86,6 +88,7 @@ class Retry(Wrapper):
         async def sleep(delay: float) -> None:
             with charged(exempt=self.deterministic):
                 await anyio.sleep(delay)
+            await anyio.lowlevel.checkpoint_if_cancelled()
             log.again(costs[-1])
 
         # Imported here, so that `import decide` stays as light as it is for those who never retry.
@@ -117,7 +120,9 @@ class Retry(Wrapper):
         wait = self._wait(state)
         return retryable and wait < log.deadline - log.now() and (self.deterministic or enough_time(after=wait))
 
-    def _is_retryable(self, error: Exception) -> bool:
+    def _is_retryable(self, error: BaseException) -> bool:
+        if isinstance(error, NoAnswerError):
+            return bool(error.errors) and all(self._is_retryable(one) for one in error.errors)
         if not isinstance(error, EngineError) or isinstance(error, InvalidAnswerError):
             return False
         return error.transient if error.http_status is None else error.http_status in self._statuses
