@@ -12,6 +12,7 @@ from decide.answers import (
     WrongKindError,
 )
 from decide.asking import Answers, ask
+from decide.asking_many import StateFailedError, ask_many
 from decide.attempt_log import AttemptLog
 from decide.attempts import Attempt, Report, merge_report
 from decide.chain import Chain, Decided, Stopped, StopPolicy, Undecided
@@ -71,6 +72,7 @@ from decide.requests import EntityRef, Previous, Request, SessionState
 from decide.results import validate_score_result
 from decide.retry_after import MAX_RETRY_DELAY, parse_retry_after, retry_delay
 from decide.selecting import Selection
+from decide.states import MessageState, State, choice_over
 from decide.taxonomy import Interaction, ModuleSpec, Taxonomy, side_effectful
 from decide.threads import ThreadStats, in_thread
 from decide.traces import Observer, TotalUsage, Trace
@@ -111,6 +113,7 @@ __all__ = [
     "InvalidPolicyError",
     "InvalidRequestError",
     "Kind",
+    "MessageState",
     "MisconfiguredError",
     "ModuleSpec",
     "NoAnswerError",
@@ -145,6 +148,8 @@ __all__ = [
     "SelectionPolicy",
     "SessionState",
     "Single",
+    "State",
+    "StateFailedError",
     "StopPolicy",
     "Stopped",
     "Taxonomy",
@@ -162,6 +167,8 @@ __all__ = [
     "Usage",
     "WrongKindError",
     "ask",
+    "ask_many",
+    "choice_over",
     "deterministic",
     "in_thread",
     "invalid_detail",

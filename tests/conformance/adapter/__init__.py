@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from tests.conformance.adapter import judging, scenarios, seals, tables, typed_questions, validating, wires
+from tests.conformance.adapter import judging, scenarios, seals, states, tables, typed_questions, validating, wires
 from tests.conformance.adapter.outcome import Ran, RefusedError
 
 __all__ = ["KINDS", "Ran", "RefusedError"]
 
 KINDS: Final[dict[str, Callable[[dict[str, Any]], Ran | Awaitable[Ran]]]] = {
     "at_least": judging.at_least,
+    "batch": states.batch,
     "breaker": scenarios.scenario,
     "budget": scenarios.scenario,
     "canonical_request": typed_questions.canonical,
@@ -27,6 +28,7 @@ KINDS: Final[dict[str, Callable[[dict[str, Any]], Ran | Awaitable[Ran]]]] = {
     "policy_validate": judging.policy_validate,
     "rules": tables.rules,
     "seal_rejudge": seals.seal_rejudge,
+    "state_builders": states.build,
     "validate_decision": validating.validate_decision,
     "validate_score_request": validating.score_request,
     "validate_score_result": validating.score_result,
