@@ -25,6 +25,9 @@ from decide.errors import (
 from decide.retry_after import MAX_RETRY_DELAY, parse_retry_after
 
 MAX_SERVER_TEXT: Final = 200
+MAX_PARTS: Final = 50_000
+"""The most objects and lists in a reply: far beyond any answer, and what a megabyte of brackets costs is bounded."""
+
 REDACTED: Final = "«redacted»"
 
 _QUOTA_CODES = frozenset(
@@ -58,6 +61,8 @@ _REMEDIES: dict[type[DecideError], str] = {
     EngineError: "the server failed",
 }
 _ACCOUNT = re.compile(r'("(?:user_id|account_id|org_id|organization)"\s*:\s*)(?:"[^"]*"|[^\s,}\]]+)')
+_MAX_SOURCE = 16 * 1024
+_MAX_COMPLAINTS = 20
 _MILLISECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII)
 
 
@@ -133,6 +138,7 @@ def redacted(text: str, secret: str = "") -> str:
 
     That is without our key, without account numbers, on one line, cut at 200 characters.
     """
+    text = text.lstrip()[:_MAX_SOURCE]
     if secret:
         text = text.replace(secret, REDACTED)
     text = _ACCOUNT.sub(rf'\1"{REDACTED}"', text)
@@ -147,6 +153,8 @@ def _document(reply: Reply) -> tuple[dict[str, object] | None, str]:
         problem = f"larger than {len(reply.body)} bytes"
     elif not reply.body:
         problem = "empty"
+    elif reply.body.count(b"[") + reply.body.count(b"{") > MAX_PARTS:
+        problem = "too many objects and lists"
     if problem:
         return None, problem
     try:
@@ -207,9 +215,7 @@ def _failure(
     kind: type[DecideError], reply: Reply, document: Mapping[str, object] | None, engine: str, secret: str
 ) -> DecideError:
     # What a server says about a refused key most often repeats a part of it.
-    said = (
-        "" if kind is AuthError else _message(document) or ("" if document else reply.body.decode("utf-8", "replace"))
-    )
+    said = "" if kind is AuthError else _message(document) or ("" if document else _text(reply.body))
     return kind(
         f"{engine}: {_REMEDIES[kind]} (http {reply.status})",
         detail=f"http {reply.status}",
@@ -233,6 +239,10 @@ def _usage(document: Mapping[str, object] | None) -> Usage | None:
     return read_usage(document.get("usage")) if document else None
 
 
+def _text(body: bytes) -> str:
+    return body.lstrip()[:_MAX_SOURCE].decode("utf-8", "replace")
+
+
 def _message(document: Mapping[str, object] | None) -> str:
     return next((text for text in _texts(document or {}) if isinstance(text, str) and text), "")
 
@@ -248,7 +258,7 @@ def _texts(document: Mapping[str, object]) -> Iterator[object]:
 
 
 def _complaints(entries: list[object]) -> Iterator[str]:
-    for entry in entries:
+    for entry in entries[:_MAX_COMPLAINTS]:
         if isinstance(entry, dict):
             place = entry.get("loc")
             parts = [str(part) for part in place] if isinstance(place, list) else []

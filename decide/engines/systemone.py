@@ -30,6 +30,9 @@ Key = str | Callable[[], str]
 
 MAX_RESPONSE_BYTES: Final = 1024 * 1024
 
+_READ_AT_ONCE = 128 * 1024
+"""More than a client hands on without waiting for the network."""
+
 _HEADERS = {
     "Accept": "application/json",
     "Accept-Encoding": "identity",
@@ -212,16 +215,30 @@ class SystemOneEngine:
         body, complete = bytearray(), True
         plain = response.headers.get("content-encoding", "").strip().lower() in {"", "identity"}
         if plain:
-            async with aclosing(response.aiter_bytes()) as parts:
-                async for part in parts:
-                    body += part
-                    if len(body) > self._max_response_bytes:
-                        del body[self._max_response_bytes :]
-                        complete = False
-                        break
+            complete = await self._read_into(body, response)
         return Reply(
             status=response.status_code, headers=response.headers, body=bytes(body), complete=complete, plain=plain
         )
+
+    async def _read_into(self, body: bytearray, response: httpx2.Response) -> bool:
+        """
+        Read the reply into *body* up to the limit, and say whether that was all of it.
+
+        What is too long is ended by cancelling the read that is under way: a generator below this one would be left
+        open by a mere `break`, and trio warns of such.
+        """
+        limit = self._max_response_bytes
+        with anyio.CancelScope() as scope:
+            async with aclosing(response.aiter_bytes()) as parts:
+                async for part in parts:
+                    body += part
+                    if len(body) > limit:
+                        scope.cancel()
+                    if len(body) > limit + _READ_AT_ONCE:
+                        break
+        complete = len(body) <= limit
+        del body[limit:]
+        return complete
 
     def _fault(self, error: Exception) -> DecideError:
         what = type(error).__name__

@@ -200,7 +200,7 @@ async def test_a_reply_over_the_limit_is_not_read_to_its_end() -> None:
     with pytest.raises(InvalidAnswerError, match="larger than 10000 bytes"):
         await engine.score(asking())
 
-    assert read == 11_000
+    assert read < 200_000
 
 
 async def test_a_large_error_page_still_has_its_status() -> None:
