@@ -49,7 +49,7 @@ def decision(confidence: float = 0.95, *, intent: str = "refund") -> Decision:
         intent=Scored(intent, confidence),
         interaction="command",
         interaction_confidence=confidence,
-        scores={f"billing/{intent}": confidence, "billing/invoice": 1 - confidence},
+        scores={f"billing/{intent}": confidence, "billing/invoice": (1 - confidence) / 2},
         calibrated=True,
         model="model-1",
     )
@@ -67,13 +67,13 @@ def result(probability: float = 0.95, *, usage: Usage | None = None, unknown: bo
 
 _DECISIONS: dict[Says, Decision | None] = {
     Says.YES: decision(),
-    Says.UNSURE: decision(0.3),
+    Says.UNSURE: decision(0.45),
     Says.NOTHING: None,
     Says.NONSENSE: decision(intent="unheard-of"),
 }
 _RESULTS: dict[Says, ScoreResult] = {
     Says.YES: result(),
-    Says.UNSURE: result(0.3),
+    Says.UNSURE: result(0.45),
     Says.NOTHING: result(unknown=True),
     Says.NONSENSE: result(7.0),
 }
