@@ -88,7 +88,7 @@ class Asking(Protocol[T]):
         ...
 
 
-async def run_leg(asking: Asking[T], engine: Engine, log: AttemptLog, *, within: float, role: str = "") -> Ending[T]:
+async def run_leg(asking: Asking[T], engine: Engine, log: AttemptLog, *, within: float) -> Ending[T]:
     """
     Ask *engine*, judge what it says, and settle its log, whichever way it ends.
 
@@ -97,7 +97,6 @@ async def run_leg(asking: Asking[T], engine: Engine, log: AttemptLog, *, within:
         engine: Whom.
         log: The leg's own log.
         within: Seconds until the leg is cut off.
-        role: What the attempt is recorded as.
 
     Returns:
         The ending. The engine's errors are in it; only cancellation by the caller, and exceptions that are no errors,
@@ -109,17 +108,17 @@ async def run_leg(asking: Asking[T], engine: Engine, log: AttemptLog, *, within:
     try:
         ending = await _ended(asking, engine, log)
     finally:
-        log.settle(_attempt(engine, role, ending, started, log), answered=ending.answered)
+        log.settle(_attempt(engine, ending, started, log), answered=ending.answered)
     return ending
 
 
-def _attempt(engine: Engine, role: str, ending: Ending[T], started: float, log: AttemptLog) -> Attempt:
+def _attempt(engine: Engine, ending: Ending[T], started: float, log: AttemptLog) -> Attempt:
     return Attempt(
         provider=engine.name,
         outcome=ending.outcome.value,
         detail=ending.detail,
         latency=max(0.0, log.now() - started - log.waited),
-        role=role,
+        role=log.role,
         usage=ending.usage,
         started=log.since_origin(started),
         waited=log.waited,

@@ -36,11 +36,11 @@ class Run(Generic[T]):
         self.taken: Ending[T] | None = None
         self.stopped: Ending[T] | None = None
 
-    def leg(self) -> AttemptLog:
+    def leg(self, name: str) -> AttemptLog:
         """
-        Return the log of the next engine.
+        Return the log of the next engine, which is called *name*.
         """
-        return self._root.child()
+        return self._root.child(name)
 
     def take(self, name: str, log: AttemptLog, ending: Ending[T]) -> None:
         """

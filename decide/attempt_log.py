@@ -121,6 +121,8 @@ class AttemptLog:
 
     Args:
         parent: The log of the leg above; None for a call that nobody of ours made.
+        name: The engine that is asked in this leg.
+        role: The part it plays.
 
     Attributes:
         deadline: When the earliest timer of ours over this leg fires, on the loop's clock; infinite without one.
@@ -151,15 +153,19 @@ class AttemptLog:
         "fallback_fired",
         "hedge_fired",
         "model",
+        "name",
         "now",
         "reached",
+        "role",
         "strategy",
         "superseded",
         "tries",
         "waited",
     )
 
-    def __init__(self, parent: AttemptLog | None = None) -> None:
+    def __init__(self, parent: AttemptLog | None = None, *, name: str = "", role: str = "") -> None:
+        self.name: str = name
+        self.role: str = role
         self.deadline: float = math.inf if parent is None else parent.deadline
         self.superseded: bool = False
         self.backup_waiting: bool = parent is not None and parent.backup_waiting
@@ -182,15 +188,19 @@ class AttemptLog:
         """
         Return a context manager that records one attempt, whichever way it is left.
         """
-        opened = OpenAttempt(self, name, role)
+        opened = OpenAttempt(self, name, role or self.role)
         self._entries.append(opened)
         return opened
 
-    def child(self) -> AttemptLog:
+    def child(self, name: str = "", role: str = "") -> AttemptLog:
         """
         Return the log of a leg below this one, bound by the same deadline.
+
+        Args:
+            name: The engine that is asked in it.
+            role: The part it plays; attempts written there that claim none are recorded with it.
         """
-        below = AttemptLog(self)
+        below = AttemptLog(self, name=name, role=role)
         self._entries.append(below)
         return below
 

@@ -211,7 +211,7 @@ class Chain:
         """
         Ask one engine; say whether the chain ends with it.
         """
-        log = run.leg()
+        log = run.leg(engine.name)
         ending = await run_leg(asking, engine, log, within=engine.timeout or self._timeout)
         if ending.kind in self._stops:
             run.stopped = ending

@@ -78,20 +78,18 @@ class Legs(Generic[T]):
         """
         return len(self._endings) < len(self._logs)
 
-    def open(self, index: int) -> AttemptLog:
+    def open(self, index: int, role: str) -> AttemptLog:
         """
         Start the log of a leg, which is what makes it started.
         """
-        self._logs[index] = self.log.child()
+        self._logs[index] = self.log.child(self._engines[index].name, role)
         return self._logs[index]
 
-    async def run(self, index: int, role: str) -> Ending[T]:
+    async def run(self, index: int) -> Ending[T]:
         """
         Run a leg whose log is open, to its end.
         """
-        ending = await run_leg(
-            self._asking, self._engines[index], self._logs[index], within=self._timeouts[index], role=role
-        )
+        ending = await run_leg(self._asking, self._engines[index], self._logs[index], within=self._timeouts[index])
         self._endings[index] = ending
         if ending.outcome is AttemptOutcome.DECIDED and self.winner is None:
             self._accept(index, ending)

@@ -57,9 +57,9 @@ class Fallback(Combinator):
     async def _run(self, legs: Legs[T]) -> None:
         for index in range(len(legs)):
             legs.log.fallback_fired = index > 0
-            log = legs.open(index)
+            log = legs.open(index, "backup" if index else "primary")
             log.backup_waiting = log.backup_waiting or index + 1 < len(legs)
-            ending = await legs.run(index, "backup" if index else "primary")
+            ending = await legs.run(index)
             if legs.winner is not None:
                 return
             legs.halted = legs.halts(ending)

@@ -73,20 +73,20 @@ class Hedged(Combinator):
     async def _run(self, legs: Legs[T]) -> None:
         crew = muster()
         crew.after(self._delay, _run_hedge, legs, crew)
-        legs.open(_PRIMARY).backup_waiting = True
+        legs.open(_PRIMARY, "primary").backup_waiting = True
         await crew.lead(_run_primary, legs, crew)
 
 
 async def _run_primary(legs: Legs[T], crew: Crew) -> None:
-    ending = await legs.run(_PRIMARY, "primary")
+    ending = await legs.run(_PRIMARY)
     if legs.winner is None:
         legs.halted = legs.halts(ending)
         if not legs.triggers(ending):
             legs.stands = ending.outcome in _STANDING
         elif not legs.started(_BACKUP):
             legs.log.fallback_fired = True
-            legs.open(_BACKUP)
-            await legs.run(_BACKUP, "backup")
+            legs.open(_BACKUP, "backup")
+            await legs.run(_BACKUP)
     if legs.over or not legs.running():
         crew.dismiss()
 
@@ -95,8 +95,8 @@ async def _run_hedge(legs: Legs[T], crew: Crew) -> None:
     if legs.over or legs.started(_BACKUP) or crew.forsaken() or not legs.worth_starting(_BACKUP):
         return
     legs.log.hedge_fired = True
-    legs.open(_BACKUP)
-    await legs.run(_BACKUP, "backup")
+    legs.open(_BACKUP, "backup")
+    await legs.run(_BACKUP)
     if legs.winner == _BACKUP:
         legs.supersede(_PRIMARY)
         crew.dismiss()

@@ -52,14 +52,14 @@ class Race(Combinator):
     async def _run(self, legs: Legs[T]) -> None:
         crew = muster()
         for index in range(len(legs)):
-            legs.open(index)
+            legs.open(index, "racer")
         for index in range(1, len(legs)):
             crew.start(_run_racer, legs, index, crew)
         await crew.lead(_run_racer, legs, 0, crew)
 
 
 async def _run_racer(legs: Legs[T], index: int, crew: Crew) -> None:
-    ending = await legs.run(index, "racer")
+    ending = await legs.run(index)
     legs.halted = legs.halted or (legs.winner is None and legs.halts(ending))
     if legs.over:
         crew.dismiss()

@@ -39,5 +39,5 @@ class Single(Combinator):
         super().__init__([engine], name=name, policy=policy, default_timeout=default_timeout)
 
     async def _run(self, legs: Legs[T]) -> None:
-        legs.open(0)
-        await legs.run(0, "primary")
+        legs.open(0, "primary")
+        await legs.run(0)
