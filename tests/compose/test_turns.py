@@ -245,29 +245,31 @@ async def test_callers_that_give_up_leave_the_queue() -> None:
     assert await turns_left(turns, engine) == 1
 
 
-@pytest.mark.parametrize("then", ["another waits", "nobody waits"])
-async def test_a_turn_handed_to_a_caller_that_gives_up_at_that_instant_is_passed_on(then: str) -> None:
+@pytest.mark.parametrize("others", [0, 1, 2])
+@pytest.mark.parametrize("later", range(8))
+async def test_a_turn_handed_to_a_caller_that_gives_up_at_that_instant_is_passed_on(later: int, others: int) -> None:
     release = anyio.Event()
-    engine = Engine("a", release.wait, answers(after=1.0), hangs())
+    engine = Counted("a", release.wait, answers(after=1.0))
     turns = Turns(engine, wait=60)
-    served: list[str] = []
+    served: list[int] = []
 
-    async def call(name: str, scope: anyio.CancelScope) -> None:
+    async def call(number: int, scope: anyio.CancelScope) -> None:
         with scope:
             await directly(turns)
-            served.append(name)
+            served.append(number)
 
     async with anyio.create_task_group() as group:
-        scopes = {name: anyio.CancelScope() for name in ("first", "unlucky", "last")}
-        for name in scopes if then == "another waits" else ("first", "unlucky"):
-            group.start_soon(call, name, scopes[name])
+        scopes = [anyio.CancelScope() for _ in range(2 + others)]
+        for number, scope in enumerate(scopes):
+            group.start_soon(call, number, scope)
             await a_few_turns_of_the_loop()
         release.set()
-        while engine.running:
+        for _ in range(later):
             await anyio.lowlevel.checkpoint()
-        scopes["unlucky"].cancel()
+        scopes[1].cancel()
 
-    assert served == (["first", "last"] if then == "another waits" else ["first"])
+    assert served == [0, *range(2, 2 + others)]
+    assert engine.most == 1
     assert await turns_left(turns, engine) == 1
 
 
