@@ -10,6 +10,9 @@ from decide.answers import Usage
 from decide.distributions import is_number
 
 UNREADABLE_MODEL: Final = "?"
+MAX_TOKENS: Final = 10**12
+MAX_COST: Final = 10**9
+"""More than either is no count of one call, and sums of such numbers could not be written any more."""
 
 _MODEL = re.compile(r"[A-Za-z0-9._:/@~+-]{1,200}", re.ASCII)
 
@@ -40,10 +43,10 @@ def read_model(value: object) -> str:
 def _count(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS else None
 
 
 def _cost(value: object) -> Decimal | None:
-    if not isinstance(value, int | float) or not is_number(value) or value < 0:
+    if not isinstance(value, int | float) or not is_number(value) or not 0 <= value <= MAX_COST:
         return None
     return Decimal(str(value))

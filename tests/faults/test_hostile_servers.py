@@ -56,6 +56,7 @@ async def test_a_hostile_server_ends_the_attempt_as_the_table_says(row: Row) -> 
         assert attempt.detail in row.details
         assert isinstance(ended, Decided) is (row.outcome == "decided")
         assert isinstance(ended, Stopped) is (row.outcome in STOPPING)
+        assert attempt.usage is None
         assert seen(breaker) == verdict(row.outcome)
         assert len(served.requests) <= 1
         with anyio.fail_after(GRACE):

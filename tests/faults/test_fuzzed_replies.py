@@ -1,0 +1,87 @@
+"""Replies that were recorded and then spoiled: nothing escapes untyped, and nothing invalid is acted on."""
+
+import time
+from collections.abc import Iterator
+
+import anyio.from_thread
+import httpx2
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from decide import Attempt, ChoiceAnswer, DecideError, NoulAnswer, ScoreAnswer, ScoreResult, validate_score_result
+from decide.attempt_log import AttemptLog
+from decide.outcomes import AttemptOutcome
+from tests.engines.wire import engine_over
+from tests.faults.mutations import RECORDED, Recorded, Reply, replies
+from tests.faults.oracle import answers_in, may_act
+from tests.faults.rows import LENIENT
+
+pytestmark = pytest.mark.real_time
+
+SECONDS = 2.0
+ENDINGS = {
+    AttemptOutcome(name)
+    for name in ("decided", "abstained", "invalid", "error", "rejected", "auth", "quota", "misconfigured")
+}
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[anyio.from_thread.BlockingPortal]:
+    with anyio.from_thread.start_blocking_portal("trio") as running:
+        yield running
+
+
+def test_enough_was_recorded() -> None:
+    assert len(RECORDED) > 40
+
+
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), recorded=st.sampled_from(RECORDED))
+def test_a_spoiled_reply_ends_typed_and_is_acted_on_only_where_it_is_valid(
+    portal: anyio.from_thread.BlockingPortal, data: st.DataObject, recorded: Recorded
+) -> None:
+    reply = data.draw(replies(recorded.reply))
+    begun = time.perf_counter()
+
+    result, (attempt,) = portal.call(score, recorded, reply)
+
+    assert time.perf_counter() - begun < SECONDS
+    assert attempt.outcome in ENDINGS
+    if result is not None:
+        assert validate_score_result(recorded.request, result) == ()
+        holds_only_what_is_valid(recorded, reply, result)
+
+
+async def score(recorded: Recorded, reply: Reply) -> tuple[ScoreResult | None, tuple[Attempt, ...]]:
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(reply.status, headers={"content-type": reply.content_type}, content=reply.body)
+
+    log = AttemptLog()
+    try:
+        result = await engine_over(answer).score_traced(recorded.request, log)
+    except DecideError as error:
+        assert error.__cause__ is None  # noqa: PT017 - most replies are no error
+        assert error.__context__ is None  # noqa: PT017
+        return None, log.report().attempts
+    return result, log.report().attempts
+
+
+def holds_only_what_is_valid(recorded: Recorded, reply: Reply, result: ScoreResult) -> None:
+    entries = answers_in(reply.status, reply.content_type, reply.body)
+    for key, question in recorded.request.questions.items():
+        answer = result.answers[key]
+        selection = LENIENT.evaluate(answer, model=result.model)
+        if not selection.actionable:
+            continue
+        entry = entries[key]
+        assert may_act(question, entry)
+        match answer:
+            case NoulAnswer():
+                assert selection.picks == (("true",) if entry["noul"] > 0.5 else ("false",))
+            case ChoiceAnswer():
+                assert entry["probabilities"][selection.picks[0]] == max(entry["probabilities"].values())
+            case ScoreAnswer():
+                assert abs(int(selection.picks[0]) - entry["score"]) <= 0.5
+            case _:
+                raise AssertionError(answer)
