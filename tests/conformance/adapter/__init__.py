@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from tests.conformance.adapter import judging, scenarios, seals, states, tables, typed_questions, validating, wires
+from tests.conformance.adapter import (
+    judging,
+    recorded,
+    scenarios,
+    seals,
+    states,
+    tables,
+    typed_questions,
+    validating,
+    wires,
+)
 from tests.conformance.adapter.outcome import Ran, RefusedError
 
 __all__ = ["KINDS", "Ran", "RefusedError"]
@@ -29,6 +39,7 @@ KINDS: Final[dict[str, Callable[[dict[str, Any]], Ran | Awaitable[Ran]]]] = {
     "rules": tables.rules,
     "seal_rejudge": seals.seal_rejudge,
     "state_builders": states.build,
+    "static_lookup": recorded.lookup,
     "validate_decision": validating.validate_decision,
     "validate_score_request": validating.score_request,
     "validate_score_result": validating.score_result,
