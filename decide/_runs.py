@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Generic, TypeVar
 
-import attrs
-
 from decide._legs import Ending
 from decide.answers import ScoreResult
 from decide.attempt_log import AttemptLog
@@ -54,20 +52,23 @@ class Run(Generic[T]):
         Return the trace so far.
         """
         attempts = self._root.attempts()
-        bare = Trace(
-            attempts=attempts,
-            stopped_by="" if self.stopped is None else self.stopped.outcome.value,
-            policy="" if self._policy is None else self._policy.name,
-            cancelled=cancelled,
-            warnings=_warnings(attempts),
-        )
+        stopped_by = "" if self.stopped is None else self.stopped.outcome.value
+        policy = "" if self._policy is None else self._policy.name
+        warnings = _warnings(attempts)
         if self._taken_from is None or self.taken is None or self.taken.answer is None:
-            return attrs.evolve(bare, outage=any(one.outcome in OUTAGES for one in attempts))
+            return Trace(
+                attempts=attempts,
+                stopped_by=stopped_by,
+                policy=policy,
+                warnings=warnings,
+                cancelled=cancelled,
+                outage=any(one.outcome in OUTAGES for one in attempts),
+            )
         name, log = self._taken_from
         answer = self.taken.answer
-        return attrs.evolve(
-            bare,
+        return Trace(
             decided_by=name,
+            attempts=attempts,
             engine=log.engine or name,
             strategy=log.strategy,
             fallback_fired=log.fallback_fired,
@@ -76,6 +77,10 @@ class Run(Generic[T]):
             calibrated=_calibrated(answer),
             provenance=_provenance(answer),
             outcome=answer.outcome if isinstance(answer, Decision) else "",
+            stopped_by=stopped_by,
+            policy=policy,
+            warnings=warnings,
+            cancelled=cancelled,
         )
 
 

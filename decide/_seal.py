@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import attrs
+from typing import NamedTuple
 
 from decide.outcomes import ACTIONABLE, Outcome
 
 
-@attrs.frozen
-class Seal:
+class Seal(NamedTuple):
     """
     A verdict, bound to the content it was reached on.
 

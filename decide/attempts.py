@@ -103,12 +103,13 @@ def merge_attempts(
         claims = (i for i, attempt in enumerate(attempts) if _is_claim(attempt, engine))
         last = max(claims, default=None)
         if last is not None:
-            attempts[last] = _adopt(attrs.evolve(attempts[last], outcome=judged.outcome, detail=judged.detail), judged)
+            attempts[last] = _adopt(attempts[last], judged, outcome=judged.outcome, detail=judged.detail)
     elif len(attempts) == 1 and attempts[0].provider == judged.provider:
         only = attempts[0]
         if only.outcome == AttemptOutcome.ERROR:
-            only = attrs.evolve(only, outcome=judged.outcome, detail=judged.detail)
-        attempts[0] = _adopt(only, judged)
+            attempts[0] = _adopt(only, judged, outcome=judged.outcome, detail=judged.detail)
+        else:
+            attempts[0] = _adopt(only, judged)
     return tuple(attempts)
 
 
@@ -116,7 +117,7 @@ def _is_claim(attempt: Attempt, engine: str) -> bool:
     return attempt.provider == engine and attempt.outcome == AttemptOutcome.DECIDED
 
 
-def _adopt(attempt: Attempt, judged: Attempt) -> Attempt:
+def _adopt(attempt: Attempt, judged: Attempt, **judgement: str) -> Attempt:
     return attrs.evolve(
         attempt,
         usage=judged.usage if attempt.usage is None else attempt.usage,
@@ -124,4 +125,5 @@ def _adopt(attempt: Attempt, judged: Attempt) -> Attempt:
         latency=attempt.latency or judged.latency,
         waited=attempt.waited or judged.waited,
         clipped=attempt.clipped or judged.clipped,
+        **judgement,
     )
