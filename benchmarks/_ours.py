@@ -150,12 +150,13 @@ def composed(first: Call) -> Call:
     """
     Return a composed decision whose engines await *first* once.
     """
-    hedged = Hedged(Breaker(Asking("primary", first)), Asking("backup", first), delay=60.0)
-    return running(Chain([hedged], policy=NARROWING, timeout=120.0))
+    hedged = Hedged(Breaker(Asking("primary", first)), Asking("backup", first), delay=60.0, default_timeout=60.0)
+    return running(Chain([hedged], policy=NARROWING))
 
 
 def hedged(first: Call) -> Call:
     """
     Return a hedged call whose engines await *first*.
     """
-    return asking(Hedged(Asking("primary", first), Asking("backup", first), delay=60.0, policy=NARROWING))
+    primary, backup = Asking("primary", first), Asking("backup", first)
+    return asking(Hedged(primary, backup, delay=60.0, default_timeout=60.0, policy=NARROWING))
