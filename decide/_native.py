@@ -1,41 +1,36 @@
 """
 Everything this library takes from asyncio itself; on other backends it stands for nothing.
 
-The one module that may import it. asyncio alone lets anybody raise a CancelledError, counts who asked for one, and runs
-a timer without a task.
+The one module that may import it, and only where it runs already: with trio, nobody pays for it. asyncio alone lets
+anybody raise a CancelledError, and counts who asked for one.
 """
 
 from __future__ import annotations
 
 import math
-from asyncio import CancelledError, Task, TimerHandle, wait
-from asyncio import current_task as _current_task
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.lowlevel
 
-__all__ = [
-    "CancelledError",
-    "Task",
-    "TimerHandle",
-    "cancel_requests",
-    "clock",
-    "current_task",
-    "heed",
-    "nobody_asked",
-    "wait",
-]
+if TYPE_CHECKING:
+    from asyncio import Task
 
 
 def current_task() -> Task[object] | None:
     """
     Return the asyncio task that runs; None on other backends.
     """
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return None
     try:
-        return _current_task()
+        task: Task[object] | None = asyncio.current_task()
     except RuntimeError:
         return None
+    return task
 
 
 def clock() -> Callable[[], float]:
@@ -80,4 +75,13 @@ async def heed(requests_before: int) -> None:
     """
     await anyio.lowlevel.checkpoint_if_cancelled()
     if cancel_requests() > requests_before:
-        raise CancelledError
+        raise anyio.get_cancelled_exc_class()
+
+
+async def wait(tasks: Iterable[Task[None]]) -> None:
+    """
+    Wait for all of *tasks*, on asyncio, without looking at what they ended with.
+    """
+    from asyncio import wait as wait_for_all  # noqa: PLC0415 - see above
+
+    await wait_for_all(tasks)

@@ -106,10 +106,8 @@ def merge_attempts(
             attempts[last] = _adopt(attempts[last], judged, outcome=judged.outcome, detail=judged.detail)
     elif len(attempts) == 1 and attempts[0].provider == judged.provider:
         only = attempts[0]
-        if only.outcome == AttemptOutcome.ERROR:
-            attempts[0] = _adopt(only, judged, outcome=judged.outcome, detail=judged.detail)
-        else:
-            attempts[0] = _adopt(only, judged)
+        worded = judged if only.outcome == AttemptOutcome.ERROR else only
+        attempts[0] = _adopt(only, judged, outcome=worded.outcome, detail=worded.detail)
     return tuple(attempts)
 
 
@@ -117,7 +115,7 @@ def _is_claim(attempt: Attempt, engine: str) -> bool:
     return attempt.provider == engine and attempt.outcome == AttemptOutcome.DECIDED
 
 
-def _adopt(attempt: Attempt, judged: Attempt, **judgement: str) -> Attempt:
+def _adopt(attempt: Attempt, judged: Attempt, *, outcome: str, detail: str) -> Attempt:
     return attrs.evolve(
         attempt,
         usage=judged.usage if attempt.usage is None else attempt.usage,
@@ -125,5 +123,6 @@ def _adopt(attempt: Attempt, judged: Attempt, **judgement: str) -> Attempt:
         latency=attempt.latency or judged.latency,
         waited=attempt.waited or judged.waited,
         clipped=attempt.clipped or judged.clipped,
-        **judgement,
+        outcome=outcome,
+        detail=detail,
     )

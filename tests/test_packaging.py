@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOADED_BY_IMPORT = """
 import sys
 before = set(sys.modules)
-import decide
+from decide import *
 loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
 print(*sorted(loaded - sys.stdlib_module_names))
 """
@@ -113,7 +113,7 @@ def test_a_type_checker_elsewhere_reads_the_types_of_the_installed_wheel(wheel: 
     assert "Found 1 error" in checked.stdout
 
 
-def test_importing_decide_loads_attrs_and_anyio_only() -> None:
+def test_all_that_decide_offers_loads_attrs_and_anyio_only() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", LOADED_BY_IMPORT], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.split()

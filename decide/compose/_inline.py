@@ -9,13 +9,16 @@ cancel scope of their own, since anyio's scopes do not reach into tasks that it 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVarTuple
+from typing import TYPE_CHECKING, TypeVarTuple
 
 import anyio
 import anyio.lowlevel
 
-from decide._native import CancelledError, Task, TimerHandle, cancel_requests, current_task, wait
+from decide._native import cancel_requests, current_task, wait
 from decide.compose._tasks import Crew, TaskGroupCrew
+
+if TYPE_CHECKING:
+    from asyncio import Task, TimerHandle
 
 Args = TypeVarTuple("Args")
 
@@ -127,7 +130,7 @@ class InlineCrew:
             while any(not side.done() for side in self._sides):
                 try:
                     await self._all_ended()
-                except CancelledError:
+                except anyio.get_cancelled_exc_class():
                     self._cancel()
 
     async def _carry(
@@ -138,7 +141,7 @@ class InlineCrew:
                 if not self._dismissed:
                     await anyio.lowlevel.checkpoint_if_cancelled()
                 await work(*args)
-        except CancelledError:
+        except anyio.get_cancelled_exc_class():
             raise
         except BaseException as error:  # noqa: BLE001 - nobody awaits a side's result; `lead` raises it bare
             self._raised.append(error)
