@@ -19,7 +19,7 @@ PRESENTATION: Final = "presentation"
 
 _CHOOSE = "choose:"
 _WHAT = "What is the message about?"
-_INTERACTIONS: dict[str, str | None] = {
+INTERACTIONS: Final[dict[str, str | None]] = {
     Interaction.COMMAND: "asks for something to be done",
     Interaction.QUESTION: "asks for information",
     Interaction.CONFIRMATION: "says yes to what was proposed",
@@ -93,7 +93,7 @@ def _built(request: Request, intents: dict[str, tuple[str, str]], other: str) ->
     data = _numbered("data", taxonomy.data_kinds)
     questions: dict[str, Question] = {
         INTENT: ChoiceQuestion(_WHAT, {**options, other: "none of these fits"}, none_id=other),
-        INTERACTION: ChoiceQuestion("What does the user do with the message?", _INTERACTIONS),
+        INTERACTION: ChoiceQuestion("What does the user do with the message?", INTERACTIONS),
         **{key: _need("Is access to this needed to act on the message?", scopes[key], taxonomy) for key in scopes},
         **{key: _need("Is this data needed to act on the message?", data[key], taxonomy) for key in data},
     }
@@ -163,13 +163,16 @@ def _state(request: Request) -> dict[str, object]:
     parts: dict[str, object] = {
         "message": request.text,
         "recent": list(request.recent),
-        **_session(request.state),
+        **session(request.state),
         "context": request.context,
     }
     return {name: part for name, part in parts.items() if part or name == "message"}
 
 
-def _session(state: SessionState) -> dict[str, object]:
+def session(state: SessionState) -> dict[str, object]:
+    """
+    Describe where the user is; a part of it that is empty is falsy.
+    """
     return {
         "focused": _reference(state.focused) if state.focused else None,
         "selection": [_reference(entity) for entity in state.selection],

@@ -16,7 +16,9 @@ from tests.conformance.runner import BACKENDS, check, main, read_deviations, rea
 HERE = Path(__file__).parent
 DEVIATIONS = HERE / "deviations.toml"
 FILES = sorted((HERE / "vectors").glob("*/*.jsonl"))
-SCENARIOS = frozenset({"batch", "breaker", "budget", "chain", "compose", "compose_score", "rules", "limits"})
+SCENARIOS = frozenset(
+    {"batch", "breaker", "budget", "chain", "compose", "compose_score", "limits", "llm_style", "llmdecider", "rules"}
+)
 
 FINE = {"name": "fine", "input": {"value": "7", "now": "2026-10-02T12:00:00Z"}, "expected": {"delayMs": 7000}}
 BENT = {"name": "bent", "input": {"value": "1.5", "now": "2026-10-02T12:00:00Z"}, "expected": {"delayMs": 0}}

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from tests.conformance.adapter import (
     judging,
+    llm_decider,
+    llm_styles,
     recorded,
     scenarios,
     seals,
@@ -31,6 +33,8 @@ KINDS: Final[dict[str, Callable[[dict[str, Any]], Ran | Awaitable[Ran]]]] = {
     "compose_score": scenarios.scenario,
     "evaluate": judging.evaluate,
     "evaluate_decision": judging.evaluate_decision,
+    "llm_style": llm_styles.llm_style,
+    "llmdecider": llm_decider.llm_decider,
     "limits": typed_questions.limits,
     "merge_report": validating.merged_report,
     "near_uniform": judging.near_uniform,
