@@ -34,10 +34,24 @@ def essence_of(request: Asked, ignored: Collection[str] = ()) -> Asked:
             interaction_id="",
             client_context=None,
             now=None,
-            state=_visible(request.state),
+            state=visible(request.state),
             context=_without(request.context, ignored),
         )
     return attrs.evolve(request, text=_without(request.text, ignored), context=_without(request.context, ignored))
+
+
+def visible(state: SessionState) -> SessionState:
+    """
+    Return what of a session an engine may see: what the user sees of it, not what identifies it in the product.
+    """
+    return attrs.evolve(
+        state,
+        focused=_bare(state.focused) if state.focused else None,
+        selection=map(_bare, state.selection),
+        sidebar=map(_bare, state.sidebar),
+        pending=None,
+        last_shown=None,
+    )
 
 
 def key_of(essence: Asked, model: str) -> str:
@@ -73,17 +87,6 @@ def _key_of(essence: Asked, model: str) -> str:
     about = to_json(essence)
     taxonomy = about.pop("taxonomy")
     return _NUL.join([canonical({"model": model, "taxonomy": taxonomy}), canonical(about)])
-
-
-def _visible(state: SessionState) -> SessionState:
-    return attrs.evolve(
-        state,
-        focused=_bare(state.focused) if state.focused else None,
-        selection=map(_bare, state.selection),
-        sidebar=map(_bare, state.sidebar),
-        pending=None,
-        last_shown=None,
-    )
 
 
 def _bare(entity: EntityRef) -> EntityRef:
