@@ -28,6 +28,8 @@ def report(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     yield from _table(("bytes in flight above a bare task", "asyncio", "trio"), _beside(found, "bytes in flight"))
     yield ""
+    yield from _table(("CPU ms", ""), ((name, _number(spent)) for name, spent in found["import"]["ms"].items()))
+    yield ""
     heads = ("peer, in H", *_PEER_CALLS, "fallbacks per CPU second", "bytes hedged")
     yield from _table(heads, (_peer(name, peer) for name, peer in found["peers"].items()))
     yield from (
