@@ -35,9 +35,9 @@ class Answering(Protocol):
         """
         ...
 
-    async def read(self, request: ScoreRequest, /) -> Reading:
+    async def read(self, request: ScoreRequest, log: AttemptLog, /) -> Reading:
         """
-        Ask, and read the reply.
+        Ask, and read the reply. What is waited for a turn of ours is added to the log.
         """
         ...
 
@@ -68,7 +68,11 @@ async def decide(engine: Answering, request: Request, log: AttemptLog) -> Decisi
 
 async def _read(engine: Answering, request: ScoreRequest, log: AttemptLog, attempt: OpenAttempt) -> Reading:
     log.engine = engine.name
-    reading = await engine.read(request)
+    waited = log.waited
+    try:
+        reading = await engine.read(request, log)
+    finally:
+        attempt.waited = log.waited - waited
     log.model = reading.result.model
     attempt.usage = reading.result.usage
     attempt.malformed = reading.malformed + reading.odd_model

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
-
-import attrs
 
 from decide._json import DocumentError, loads
 from decide.answers import Usage
+from decide.engines._replies import Reply
 from decide.engines._usage import read_usage
 from decide.errors import (
     AuthError,
@@ -23,6 +22,8 @@ from decide.errors import (
     RateLimitedError,
 )
 from decide.retry_after import MAX_RETRY_DELAY, parse_retry_after
+
+__all__ = ["MAX_PARTS", "MAX_SERVER_TEXT", "REDACTED", "Reply", "answered", "asked_wait", "redacted"]
 
 MAX_SERVER_TEXT: Final = 200
 MAX_PARTS: Final = 50_000
@@ -66,27 +67,16 @@ _MAX_COMPLAINTS = 20
 _MILLISECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII)
 
 
-@attrs.frozen(kw_only=True)
-class Reply:
+def has_answers(document: Mapping[str, object]) -> bool:
     """
-    What a server sent back.
-
-    Attributes:
-        status: The HTTP status.
-        headers: By name, whatever the case.
-        body: The bytes; none when they were packed in an encoding that was not asked for.
-        complete: The body was read to its end; else it was larger than we read.
-        plain: The body came unpacked, as was asked for.
+    Say whether a reply holds answers to questions.
     """
-
-    status: int
-    headers: Mapping[str, str] = attrs.field(repr=False)
-    body: bytes = attrs.field(default=b"", repr=False)
-    complete: bool = True
-    plain: bool = True
+    return isinstance(document.get("answers"), dict) and bool(document["answers"])
 
 
-def answered(reply: Reply, engine: str, *, secret: str = "") -> dict[str, object]:
+def answered(
+    reply: Reply, engine: str, *, secret: str = "", holds: Callable[[Mapping[str, object]], bool] = has_answers
+) -> dict[str, object]:
     """
     Return the JSON object of a reply that holds answers.
 
@@ -94,6 +84,7 @@ def answered(reply: Reply, engine: str, *, secret: str = "") -> dict[str, object
         reply: What came back.
         engine: Who asked, for the message.
         secret: The key that was sent, so that no text of the server repeats it.
+        holds: Says whether an object is what was asked for.
 
     Raises:
         DecideError: Of the kind that the status, or the error body, stands for; with status, wait, usage and the
@@ -115,7 +106,7 @@ def answered(reply: Reply, engine: str, *, secret: str = "") -> dict[str, object
         raise MisconfiguredError(
             f"{engine}: the server speaks another version of the protocol", detail="protocol", http_status=reply.status
         )
-    if isinstance(document.get("answers"), dict) and document["answers"]:
+    if holds(document):
         return document
     if _is_error(document):
         raise _failure(_by_body(document), reply, document, engine, secret)

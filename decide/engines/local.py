@@ -87,7 +87,7 @@ class LocalEngine:
     async def decide_traced(self, request: Request, log: AttemptLog, /) -> Decision | None:
         return await _answering.decide(self, request, log)
 
-    async def read(self, request: ScoreRequest, /) -> Reading:
+    async def read(self, request: ScoreRequest, log: AttemptLog, /) -> Reading:  # noqa: ARG002 - nothing waits here
         """
         Ask the model.
 
