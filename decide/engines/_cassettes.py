@@ -17,10 +17,10 @@ from decide._json import DocumentError, Node, canonical, loads
 from decide.answers import ScoreResult
 from decide.attempts import Report
 from decide.decisions import Decision
-from decide.engines._recorded_errors import read_error, write_error
+from decide.engines._recorded_errors import read_error
 from decide.engines._request_keys import Asked
 from decide.engines._setup import SetupError
-from decide.errors import InvalidAnswerError, MisconfiguredError
+from decide.errors import MisconfiguredError
 from decide.outcomes import AttemptOutcome
 from decide.wire import from_json, to_json
 
@@ -97,7 +97,8 @@ def written(recording: Recording, asked: Asked) -> Document:
     """
     Return one recording as JSON, with the request beside it for those who read the file.
 
-    An answer that JSON cannot carry is recorded as the invalid one that it is.
+    Raises:
+        Exception: If the engine answered, or wrote about itself, what JSON cannot carry.
     """
     document: Document = {
         "key": recording.key,
@@ -112,11 +113,7 @@ def written(recording: Recording, asked: Asked) -> Document:
     if recording.answer is None:
         return {**document, "ended": "abstained"}
     kind = "decision" if isinstance(recording.answer, Decision) else "result"
-    try:
-        return {**document, "ended": "answered", kind: to_json(recording.answer)}
-    except Exception:  # noqa: BLE001 - an engine may answer anything at all, and recording breaks no call
-        broken = InvalidAnswerError("not an answer that can be read", detail="not an answer that can be read")
-    return {**document, "ended": "failed", "error": write_error(broken)}
+    return {**document, "ended": "answered", kind: to_json(recording.answer)}
 
 
 def text_of(header: Header, recordings: Iterable[Document]) -> str:

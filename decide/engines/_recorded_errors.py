@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Final
 
 from decide import errors
@@ -69,15 +70,22 @@ def _named(kind: type[BaseException]) -> str:
 def _data(error: BaseException) -> dict[str, object]:
     data: dict[str, object] = {"detail": detail_of(error) or None}
     if isinstance(error, DecideError):
-        wait = error.retry_after
-        data["httpStatus"] = error.http_status
-        data["retryAfter"] = wait if wait is not None and math.isfinite(wait) else None
-        data["usage"] = None if error.usage is None else to_json(error.usage)
+        wait, status = error.retry_after, error.http_status
+        data["httpStatus"] = status if isinstance(status, int) else None
+        data["retryAfter"] = wait if isinstance(wait, int | float) and math.isfinite(wait) else None
+        data["usage"] = _usage(error.usage)
     if isinstance(error, EngineError):
         data["transient"] = error.transient
     if isinstance(error, EngineTimeoutError):
         data["clipped"] = error.clipped
     return data
+
+
+def _usage(usage: Usage | None) -> object:
+    if isinstance(usage, Usage):
+        with suppress(Exception):
+            return to_json(usage)
+    return None
 
 
 def _restore(error: DecideError, node: Node) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
 import anyio
 import anyio.to_thread
+import attrs
 
 from decide._legs import Asking
 from decide.answers import ScoreResult
 from decide.attempt_log import AttemptLog
+from decide.attempts import Report
 from decide.compose._wrapper import Wrapper
 from decide.decisions import Decision
 from decide.engines._cassettes import Document, Header, Recording, moved, save, text_of, written
@@ -21,7 +24,7 @@ from decide.engines._recorded_errors import write_error
 from decide.engines._request_keys import Asked, essence_of, hashed, key_of
 from decide.engines._scrubbing import LEAST_LENGTH, scrubbed, secrets_of_environment
 from decide.engines._setup import SetupError
-from decide.errors import DecideError
+from decide.errors import DecideError, InvalidAnswerError
 from decide.providers import AnyProvider
 from decide.questions import ScoreRequest
 from decide.requests import Request
@@ -141,7 +144,13 @@ class _Take:
     ) -> None:
         if error is not None and not isinstance(error, Exception | anyio.get_cancelled_exc_class()):
             return
-        recording = Recording(
+        self.document = self._document(error)
+
+    def _document(self, error: BaseException | None) -> Document:
+        """
+        Return the recording as JSON, without what JSON cannot carry: an engine may answer and write anything at all.
+        """
+        whole = Recording(
             key=self._key,
             answer=self.answer,
             error=write_error(error) if isinstance(error, Exception) else None,
@@ -149,4 +158,8 @@ class _Take:
             seconds=self._log.now() - self._started,
             report=moved(self._log.report(), -self._log.since_origin(self._started)),
         )
-        self.document = written(recording, self._asked)
+        unread = write_error(InvalidAnswerError(detail="not an answer that can be read"))
+        for recording in (whole, attrs.evolve(whole, report=Report()), attrs.evolve(whole, answer=None, error=unread)):
+            with suppress(Exception):
+                return written(recording, self._asked)
+        return written(Recording(key=self._key, error=unread), self._asked)

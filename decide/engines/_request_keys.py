@@ -25,8 +25,8 @@ def essence_of(request: Asked, ignored: Collection[str] = ()) -> Asked:
     Return what of *request* an answer depends on.
 
     Left out is what no engine is sent, and what differs at every turn: entity keys, what is pending and was last shown,
-    the client's context, the turn's id, the time. So are members called as in *ignored*, at any depth of the state and
-    the context.
+    the client's context, the turn's id, the time, the product that asks questions. So are members called as in
+    *ignored*, at any depth of the state and the context.
     """
     if isinstance(request, Request):
         return attrs.evolve(
@@ -37,7 +37,9 @@ def essence_of(request: Asked, ignored: Collection[str] = ()) -> Asked:
             state=visible(request.state),
             context=_without(request.context, ignored),
         )
-    return attrs.evolve(request, text=_without(request.text, ignored), context=_without(request.context, ignored))
+    return attrs.evolve(
+        request, text=_without(request.text, ignored), context=_without(request.context, ignored), product=""
+    )
 
 
 def visible(state: SessionState) -> SessionState:

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +20,7 @@ import httpx2
 import pytest
 
 from decide import (
+    AttemptLog,
     AuthError,
     Chain,
     ChoiceQuestion,
@@ -26,12 +28,13 @@ from decide import (
     EngineError,
     MisconfiguredError,
     NoulQuestion,
+    RateLimitedError,
     ScoreRequest,
     ScoreResult,
     Stopped,
+    Usage,
 )
 from decide.engines._setup import SetupError
-from decide.engines.recorded import RecordedEngine
 from decide.engines.tape import record, replay
 from tests.engines.recorded.tapes import Live, asking, noul_of, played, text_of
 from tests.engines.wire import ANSWERED, engine_over
@@ -327,77 +330,30 @@ async def test_an_answer_that_is_none_is_recorded_as_invalid_and_breaks_no_call(
     assert caught.value.detail == "not an answer that can be read"
 
 
+async def test_what_an_engine_writes_of_itself_and_is_no_json_breaks_no_call(tmp_path: Path) -> None:
+    class Boastful:
+        name = "boastful"
+
+        async def score_traced(self, request: ScoreRequest, log: AttemptLog) -> ScoreResult:
+            with log.attempt(self.name) as attempt:
+                attempt.usage = Usage(input_tokens=1, cost=Decimal("NaN"))
+                raise RateLimitedError("x", retry_after="soon", usage=attempt.usage)  # type: ignore[arg-type]
+
+        score = score_traced
+
+    async with record(Boastful(), tmp_path / "a.json") as tape:  # type: ignore[arg-type]
+        with pytest.raises(RateLimitedError):
+            await tape.score(asking("s"))
+
+    with pytest.raises(RateLimitedError) as caught:
+        await (await played(tmp_path / "a.json")).score(asking("s"))
+    assert caught.value.retry_after is None
+
+
 @pytest.mark.parametrize("secret", ["", "short"])
 def test_a_secret_that_ordinary_words_may_hold_is_refused(secret: str, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="at least 6 characters"):
         record(Live(), tmp_path / "a.json", secrets=[secret])
-
-
-def _broken(**changes: Any) -> str:
-    recording = {
-        "key": "k",
-        "request": {},
-        "ended": "abstained",
-        "seconds": 0.1,
-        "report": {},
-        **changes.pop("recording", {}),
-    }
-    whole = {"cassette": 1, "engine": "a", "model": "", "ignored": [], "recordings": [recording], **changes}
-    return json.dumps(whole)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (None, "there is no such file; record it first"),
-        ("", "$: not JSON at line 1, column 1"),
-        ("{} x", "$: not JSON"),
-        ('{"cassette": 1, "cassette": 1}', "$: a key stands twice"),
-        ("[]", "$: expected an object, got a list"),
-        ("{}", "$.cassette: is required"),
-        (_broken(cassette=2), "$.cassette: expected version 1, got 2"),
-        (_broken(recordings=[3]), "$.recordings[0]: expected an object, got a number"),
-        (_broken(recording={"ended": "sentinel"}), "$.recordings[0].ended: expected one of answered, abstained"),
-        (_broken(recording={"ended": "answered"}), "$.recordings[0].result: is required"),
-        (
-            _broken(recording={"ended": "answered", "decision": {"module": {"value": 1}}}),
-            "$.recordings[0].decision.module.value: expected a string, got a number",
-        ),
-        (
-            _broken(recording={"ended": "failed", "error": {"type": "sentinel"}}),
-            "$.recordings[0].error.type: expected the name of an error",
-        ),
-        (
-            _broken(recording={"ended": "failed", "error": {"type": "QuotaError", "cause": {"type": 1}}}),
-            "$.recordings[0].error.cause.type: expected a string, got a number",
-        ),
-        (
-            _broken(recording={"report": {"attempts": [{"provider": "a", "outcome": "sentinel"}]}}),
-            "$.recordings[0].report: an attempt with an outcome that there is not",
-        ),
-        (_broken(decision_timeout="2 s"), "$.decision_timeout: expected a number, got a string"),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("read", [replay, RecordedEngine])
-def test_a_broken_cassette_is_refused_with_its_name_and_the_place(
-    read: Any, text: str | None, said: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "broken.json"
-    if text is not None:
-        path.write_text(text, encoding="utf-8")
-
-    with pytest.raises(SetupError) as caught:
-        read(path)
-
-    assert str(caught.value).startswith(f"cassette {path}: {said}")
-    assert "sentinel" not in str(caught.value)
-    assert caught.value.__context__ is None
-
-
-def test_a_folder_is_no_cassette(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="Is a directory"):
-        replay(tmp_path)
 
 
 async def test_a_chain_over_a_cassette_that_lacks_the_request_stops_and_says_so(tmp_path: Path) -> None:

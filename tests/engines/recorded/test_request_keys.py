@@ -134,6 +134,10 @@ def test_another_model_has_another_key() -> None:
     assert key(ASKED, "m-1") != key(ASKED, "m-2")
 
 
+def test_who_asks_questions_does_not_change_the_key() -> None:
+    assert key(attrs.evolve(ASKED, product="\ud800")) == key(ASKED)
+
+
 def test_levels_are_never_reordered() -> None:
     one, other = (
         attrs.evolve(ASKED, questions={"s": ScoreQuestion("?", levels)}) for levels in (["a", "b"], ["b", "a"])
