@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 import anyio
 import attrs
 
-from decide._native import cancel_requests, heed, nobody_asked
+from decide._native import cancel_requests, heed
 from decide.answers import Usage
 from decide.attempt_log import AttemptLog
 from decide.attempts import Attempt
@@ -27,6 +27,7 @@ from decide.errors import (
 )
 from decide.outcomes import AttemptOutcome
 from decide.providers import Engine
+from decide.retry_after import retry_delay
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -204,17 +205,18 @@ async def _timed(asking: Asking[T], call: Callable[[AttemptLog], Awaitable[T | N
     log.reached = True
     answer: T | None = None
     failure: Exception | None = None
-    with anyio.CancelScope(deadline=log.deadline) as scope:
-        try:
-            answer = await call(log)
-        except anyio.get_cancelled_exc_class():
-            if not nobody_asked(scope, requests):
-                raise
-            failure = _made_up()
-        except BaseExceptionGroup as group:
-            failure = _ungrouped(group)
-        except Exception as error:  # noqa: BLE001 - told apart below, once it is known whether it came in time
-            failure = error
+    scope = anyio.CancelScope(deadline=log.deadline)
+    try:
+        with scope:
+            try:
+                answer = await call(log)
+            except BaseExceptionGroup as group:
+                failure = _ungrouped(group)
+            except Exception as error:  # noqa: BLE001 - told apart below, once it is known whether it came in time
+                failure = error
+    except anyio.get_cancelled_exc_class():
+        # Not our timer's, or the scope had kept it. The caller's is raised again below; else the engine made it up.
+        failure = _made_up()
     await heed(requests)
     try:
         if scope.cancel_called or log.now() >= log.deadline:
@@ -230,10 +232,15 @@ async def _timed(asking: Asking[T], call: Callable[[AttemptLog], Awaitable[T | N
 def _late(failure: Exception | None, usage: Usage | None, *, clipped: bool) -> Exception:
     """
     Return what to make of a leg whose timer fired first: only what a person has to see outranks the timeout.
+
+    What a late answer or error is known to have cost, and the wait that it asks for, are kept.
     """
     if failure is not None and stands_before(kind_of(failure), Kind.TIMEOUT):
         return failure
-    timeout = EngineTimeoutError("no answer in time", usage=usage)
+    if isinstance(failure, DecideError):
+        usage = failure.usage
+    wait = None if failure is None else retry_delay(failure)
+    timeout = EngineTimeoutError("no answer in time", usage=usage, retry_after=wait)
     timeout.clipped = clipped
     return timeout
 

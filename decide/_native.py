@@ -7,7 +7,6 @@ anybody raise a CancelledError, and counts who asked for one.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -49,21 +48,6 @@ def cancel_requests() -> int:
     """
     task = current_task()
     return 0 if task is None else task.cancelling() - bool(getattr(task, "_must_cancel", False))
-
-
-def nobody_asked(scope: anyio.CancelScope, requests_before: int) -> bool:
-    """
-    Say whether a cancellation that just left an engine is the engine's own invention.
-
-    Args:
-        scope: Our scope around the engine.
-        requests_before: `cancel_requests()` from before the engine was called.
-    """
-    return (
-        not scope.cancel_called
-        and anyio.current_effective_deadline() != -math.inf
-        and cancel_requests() == requests_before
-    )
 
 
 async def heed(requests_before: int) -> None:
