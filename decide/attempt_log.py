@@ -89,7 +89,7 @@ class OpenAttempt:
         Give up a claim that does not stand: the engine did not answer, or was cut off, whatever it made of that.
         """
         cut_off = judged.outcome in _CUT_OFF and self.outcome in _UNAWARE
-        if cut_off or self.outcome is AttemptOutcome.DECIDED:
+        if cut_off or self.outcome in {AttemptOutcome.DECIDED, AttemptOutcome.CANCELLED}:
             self.outcome, self.detail = AttemptOutcome(judged.outcome), judged.detail
 
     def record(self) -> Attempt:

@@ -8,7 +8,7 @@ import pytest
 from decide.compose import Breaker, Hedged
 from tests.compose.asking import Ask, for_both_operations, of, outcomes, trace_of
 from tests.compose.shapes import Shape, in_every_shape
-from tests.fakes import Behaviour, Engine, cleans_up, fails, hangs, shields, swallows
+from tests.fakes import Behaviour, Engine, TracedEngine, cleans_up, fails, hangs, shields, swallows
 from tests.test_rig import ON_ASYNCIO
 
 pytestmark = ON_ASYNCIO
@@ -60,3 +60,11 @@ async def test_an_overtaken_engine_that_cancels_itself_while_it_lets_go_loses_qu
     assert outcomes(trace.attempts) == [("a", "cancelled"), ("b", "decided")]
     assert of("a", trace.attempts).latency == pytest.approx(0.6)
     assert breaker.state == "open"
+
+
+@in_every_shape
+async def test_an_engine_that_cancels_itself_cannot_write_that_somebody_else_did(shape: Shape) -> None:
+    trace = await trace_of(shape(TracedEngine("a", stray(after=0.1))))
+
+    assert outcomes(trace.attempts)[0] == ("a", "error")
+    assert of("a", trace.attempts).detail == "cancelled itself"
