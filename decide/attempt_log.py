@@ -137,6 +137,7 @@ class AttemptLog:
         tries: Requests that this leg made one after the other, as one attempt.
         waited: Seconds that this leg waited for a turn of ours.
         clipped: The deadline is that of a time budget of the caller's.
+        accepted: A combinator that writes here has its winner, though it may still wait for the losers.
         reached: An engine was called, in this leg itself or, by `reached_any`, in one below it.
         now: The loop's clock.
     """
@@ -146,6 +147,7 @@ class AttemptLog:
         "_judged",
         "_origin",
         "_spent_before",
+        "accepted",
         "backup_waiting",
         "clipped",
         "deadline",
@@ -177,6 +179,7 @@ class AttemptLog:
         self.tries: int = 1
         self.waited: float = 0.0
         self.clipped: bool = False
+        self.accepted: bool = False
         self.reached: bool = False
         self._spent_before: Usage | None = None
         self.now: Callable[[], float] = clock() if parent is None else parent.now
@@ -248,6 +251,12 @@ class AttemptLog:
         for entry in self._entries:
             if isinstance(entry, AttemptLog):
                 entry.supersede()
+
+    def accepted_any(self) -> bool:
+        """
+        Say whether a combinator has its winner, in this leg or in one below it.
+        """
+        return self.accepted or any(entry.accepted_any() for entry in self._entries if isinstance(entry, AttemptLog))
 
     def reached_any(self) -> bool:
         """

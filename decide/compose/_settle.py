@@ -66,6 +66,12 @@ class Legs(Generic[T]):
         """
         return index in self._logs
 
+    def silent(self, index: int) -> bool:
+        """
+        Say whether the leg has no answer yet; a combinator there that only waits for its losers has one.
+        """
+        return not self._logs[index].accepted_any()
+
     def worth_starting(self, index: int) -> bool:
         """
         Say whether the time that is left is enough for the leg; one that needs no model always has enough.
@@ -97,6 +103,7 @@ class Legs(Generic[T]):
 
     def _accept(self, index: int, ending: Ending[T]) -> None:
         self.winner = index
+        self.log.accepted = True
         self._write_down(index, ending)
 
     def supersede(self, index: int) -> None:

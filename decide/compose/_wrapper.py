@@ -11,7 +11,7 @@ from decide._legs import Asking, bounded, unsupported
 from decide.answers import ScoreResult
 from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
-from decide.errors import EngineTimeoutError, NoAnswerError
+from decide.errors import EngineTimeoutError, InvalidAnswerError
 from decide.providers import AnyProvider, adapt
 from decide.questions import ScoreRequest
 from decide.requests import Request
@@ -78,7 +78,7 @@ class Wrapper:
         """
         result = await self._pass(Scoring(request), log)
         if result is None:
-            raise NoAnswerError("the engine returned no result")
+            raise InvalidAnswerError("the engine returned no result", detail="no result")
         return result
 
     async def _pass(self, asking: Asking[T], log: AttemptLog) -> T | None:

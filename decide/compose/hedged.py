@@ -92,7 +92,9 @@ async def _run_primary(legs: Legs[T], crew: Crew) -> None:
 
 
 async def _run_hedge(legs: Legs[T], crew: Crew) -> None:
-    if legs.over or legs.started(_BACKUP) or crew.forsaken() or not legs.worth_starting(_BACKUP):
+    if legs.over or legs.started(_BACKUP) or crew.forsaken() or not legs.silent(_PRIMARY):
+        return
+    if not legs.worth_starting(_BACKUP):
         return
     legs.log.hedge_fired = True
     legs.open(_BACKUP, "backup")

@@ -27,6 +27,7 @@ from tests.compose.asking import Ask, directly, each, for_both_operations, of, t
 from tests.compose.shapes import Shape, in_every_shape
 from tests.fakes import (
     Behaviour,
+    Clock,
     Engine,
     Says,
     TracedEngine,
@@ -119,6 +120,26 @@ async def test_what_a_late_answer_of_a_traced_engine_cost_is_known_all_the_same(
     trace = await trace_of(TracedEngine("a", shields(answers(after=2.0)), timeout=1.0))
 
     assert of("a", trace.attempts).usage == TracedEngine.usage
+
+
+async def test_what_a_late_error_cost_and_the_wait_it_asks_for_are_known_all_the_same() -> None:
+    clock = Clock()
+    late = shields(fails(RateLimitedError("x", usage=Usage(input_tokens=3), retry_after=300.0), after=2.0))
+    breaker = Breaker(Engine("a", late, timeout=1.0), threshold=1, cooldown=10.0, clock=clock)
+
+    trace = await trace_of(breaker)
+    clock.now = 299.0
+    again = await trace_of(breaker)
+
+    assert (of("a", trace.attempts).outcome, of("a", trace.attempts).usage) == ("timeout", Usage(input_tokens=3))
+    assert of("a", again.attempts).outcome == "unavailable"
+
+
+@pytest.mark.parametrize("gate", [Breaker, Single], ids=["gate", "combinator"])
+async def test_no_result_at_all_is_invalid(gate: type[Breaker] | type[Single]) -> None:
+    trace = await trace_of(gate(Engine("a", answers(None))), asked=to_score)
+
+    assert (of("a", trace.attempts).outcome, of("a", trace.attempts).detail) == ("invalid", "no result")
 
 
 async def test_what_an_error_cost_is_known() -> None:

@@ -16,10 +16,12 @@ from decide import (
     NoAnswerError,
     PolicyRefusalError,
     QuotaError,
+    Race,
+    Single,
 )
 from decide.attempt_log import AttemptLog
 from tests.compose.asking import Ask, directly, each, for_both_operations, of, outcomes, trace_of
-from tests.fakes import Behaviour, Engine, Says, abstains, answers, fails, hangs
+from tests.fakes import Behaviour, Engine, Says, abstains, answers, cleans_up, fails, hangs
 
 BROKEN = fails(EngineError("x"))
 
@@ -206,3 +208,14 @@ async def test_jumps_of_the_wall_clock_change_no_latency_and_no_delay(monkeypatc
     trace = await trace_of(Hedged(Engine("a", hangs()), Engine("b", answers(after=0.1)), delay=0.6))
 
     assert [one.latency for one in trace.attempts] == pytest.approx([0.7, 0.1])
+
+
+async def test_a_primary_that_only_waits_for_its_losers_is_not_silent() -> None:
+    spare = Engine("c")
+    inner = Race(Engine("a", answers(after=0.5)), Engine("b", cleans_up(5.0), timeout=9.0))
+
+    trace = await trace_of(Hedged(Single(inner), spare, delay=2.0))
+
+    assert trace.engine == "a"
+    assert not spare.calls
+    assert not trace.hedge_fired
