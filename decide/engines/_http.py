@@ -126,16 +126,28 @@ class HttpService:
         }
 
     async def _send(self, method: str, url: httpx2.URL, body: bytes, log: AttemptLog) -> Reply:
-        key = self._key()
-        headers = self._headers(key, body)
         await self._take_turn(log)
         try:
-            reply = await self._exchange(method, url, headers, body)
+            reply = await self._sent(method, url, body)
         finally:
             self._turns.pass_on()
         if isinstance(reply, DecideError):
             raise reply
-        return attrs.evolve(reply, secret=key) if key else reply
+        return reply
+
+    async def _sent(self, method: str, url: httpx2.URL, body: bytes) -> Reply | DecideError:
+        """
+        Send one request with the key, and return the reply, or what went wrong.
+
+        The error is returned without its traceback, because the frames on the way hold the key, and some who print a
+        traceback print what its frames hold.
+        """
+        try:
+            key = self._key()
+            reply = await self._exchange(method, url, self._headers(key, body), body)
+        except DecideError as error:
+            return error.with_traceback(None)
+        return reply if isinstance(reply, DecideError) else attrs.evolve(reply, secret=key)
 
     def _key(self) -> str:
         if self._sending.api_key is None:

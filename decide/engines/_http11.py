@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import select
 import socket
+import ssl
 from contextlib import suppress
 from typing import Final
 
 import anyio
 import h11
 from anyio.abc import ByteStream
+from anyio.streams.tls import TLSAttribute
 
 from decide.engines._replies import Reply, is_plain
 
@@ -48,6 +50,7 @@ class Connection:
             self._protocol.our_state is h11.IDLE
             and self._protocol.their_state is h11.IDLE
             and not self._protocol.trailing_data[0]
+            and not _holds_more(self._stream)
         )
 
     @property
@@ -122,6 +125,22 @@ class Connection:
             if self._protocol.their_state is h11.SEND_RESPONSE:
                 raise
             return b""
+
+
+def _holds_more(stream: ByteStream) -> bool:
+    """
+    Say whether more came over TLS than was taken: it waits where neither the protocol nor the socket shows it.
+    """
+    encrypted = stream.extra(TLSAttribute.ssl_object, None)  # noqa: S610 - no database here
+    if encrypted is None:
+        return False
+    try:
+        encrypted.read(1)
+    except ssl.SSLWantReadError:
+        return False
+    except ssl.SSLError:
+        return True
+    return True
 
 
 def _protocol() -> h11.Connection:

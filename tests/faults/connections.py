@@ -239,6 +239,13 @@ FRAMING = [
         why="they are not read",
     ),
     Row(
+        "many-headers",
+        "sends 15,000 headers of one name and a good reply",
+        says(reply(GOOD, *["A: b"] * 15_000)),
+        "decided",
+        why="they are not read",
+    ),
+    Row(
         "huge-body",
         "announces and sends ten gigabytes",
         endlessly(reply(b"", length=10**10), BLOCK),
@@ -283,6 +290,12 @@ FRAMING = [
         says(CHUNKED + SPLIT),
         "decided",
         why="a whole answer, however it was cut",
+    ),
+    Row(
+        "chunk-bytes-without-end",
+        "sends chunks of one byte without end",
+        endlessly(CHUNKED, b"1\r\n \r\n" * 1000),
+        "timeout",
     ),
     Row(
         "length-above",

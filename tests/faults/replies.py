@@ -77,6 +77,8 @@ FORMATS = [
         "guarded", "puts )]}' in front", body(b")]}'\n" + GOOD), "invalid", "http 200, $: not JSON at line 1, column 1"
     ),
     Row("list", "sends a list", body(b"[]"), "invalid", "http 200, not a JSON object"),
+    Row("text", "sends a text", body(b'"yes"'), "invalid", "http 200, not a JSON object"),
+    Row("nothing-in-it", "sends {}", body(b"{}"), "invalid", "http 200, no answers in it"),
     Row("null", "sends null", body(b"null"), "invalid", "http 200, not a JSON object"),
     Row(
         "latin-1",
@@ -187,6 +189,8 @@ CONTENT = [
     Row("declined", "declines", body(answers(n={"type": "refusal"})), "abstained", "no_answer"),
     Row("above-one", "is 150 % sure", body(noul(b"1.5")), "invalid", "1 malformed"),
     Row("hair-above-one", "is a hair more than sure", body(noul(b"1.0000000000000002")), "invalid", "1 malformed"),
+    Row("minus-zero", "answers -0.0", body(noul(b"-0.0")), "decided", why="a certain no"),
+    Row("hardly-anything", "answers 5e-324", body(noul(b"5e-324")), "decided", why="a certain no"),
     Row("percent", "answers in percent", body(noul(b'"95%"')), "invalid", "1 malformed"),
     Row("true", "answers true", body(noul(b"true")), "invalid", "1 malformed"),
     Row(
@@ -230,6 +234,7 @@ STATUSES = [
     Row("unpaid", "wants money (402)", status("402 No"), "quota", "http 402"),
     Row("forbidden", "refuses the key (403)", status("403 No"), "auth", "http 403"),
     Row("nowhere", "has no such route (404)", status("404 No", data=PAGE), "misconfigured", "http 404"),
+    Row("no-post", "takes no POST (405)", status("405 No", "Allow: GET"), "misconfigured", "http 405"),
     Row("too-slow-for-it", "says that we were slow (408)", status("408 No"), "error", "http 408"),
     Row("too-large", "finds the request too large (413)", status("413 No"), "rejected", "http 413"),
     Row(

@@ -63,8 +63,9 @@ class Peer:
                 raise GoneError
             return data
 
-    async def send(self, data: bytes) -> None:
-        view = memoryview(data)
+    async def send(self, *data: bytes) -> None:
+        """Send all of *data* in one piece."""
+        view = memoryview(b"".join(data))
         while view:
             await anyio.wait_writable(self._socket)
             try:

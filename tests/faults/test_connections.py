@@ -18,6 +18,7 @@ from decide.engines.systemone import SystemOneEngine
 from tests.engines.wire import asking
 from tests.fakes import Engine, answers
 from tests.faults.connections import GOOD
+from tests.faults.encrypted import over_tls, trusting
 from tests.faults.replies import noul
 from tests.faults.server import Behaviour, Peer, misbehaving, reply, says
 
@@ -181,6 +182,25 @@ async def test_a_reply_that_nobody_asked_for_answers_no_later_request(pause: flo
         second = await noul_of(engine)
 
     assert (first, second) == (0.9, 0.5)
+
+
+async def test_a_reply_that_nobody_asked_for_answers_no_later_request_over_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("decide.engines._http.trusted", trusting)
+
+    async def behave(peer: Peer) -> None:
+        first = len(served.requests) == 0
+        while True:
+            await peer.request()
+            surplus = [reply(noul(b"0.1"))] if first else []
+            await peer.send(reply(noul(b"0.9" if first else b"0.5")), *surplus)
+
+    async with misbehaving(over_tls(behave)) as served:
+        url = served.url.replace("http://127.0.0.1", "https://localhost")
+        async with SystemOneEngine(url, decision_timeout=GRACE) as engine:
+            found = [await noul_of(engine) for _ in range(4)]
+
+    assert found == [0.9, 0.5, 0.5, 0.5]
+    assert served.connections == 2
 
 
 async def test_a_server_sets_no_cookies() -> None:
