@@ -164,7 +164,9 @@ class HttpService:
         if key:
             headers[self._sending.key_header] = f"{self._sending.key_prefix}{key}"
         for name, text in self._sending.headers.items():
-            headers[name] = _late.read(text, "header", self._name)
+            headers[name] = found = _late.read(text, "header", self._name)
+            if found != "" and not _late.sendable(found):
+                raise MisconfiguredError(f"{self._name}: header {name} must be printable ASCII", detail="no header")
         return headers
 
     async def _take_turn(self, log: AttemptLog) -> None:

@@ -203,6 +203,20 @@ async def test_a_reply_that_nobody_asked_for_answers_no_later_request_over_tls(m
     assert served.connections == 2
 
 
+@pytest.mark.parametrize("text", ["\u00e9", "a\nb", "a\r\nX-Other: b", "\ud800", 5, None, b"x", "\x00"])
+async def test_a_header_that_turns_out_not_to_be_one_is_our_own_fault_and_not_quoted(text: object) -> None:
+    def late() -> str:
+        return text  # type: ignore[return-value]  # what a caller's function may do all the same
+
+    async with misbehaving(says(reply(GOOD))) as served:
+        with pytest.raises(MisconfiguredError, match="X-Team") as caught:
+            await SystemOneEngine(served.url, headers={"X-Team": late}).score(asking())
+
+    assert served.connections == 0
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert repr(text) not in str(caught.value)
+
+
 async def test_a_server_sets_no_cookies() -> None:
     many = [f"Set-Cookie: c{number}={'x' * 100}; Max-Age=99999; Path=/" for number in range(200)]
     async with misbehaving(says(reply(GOOD, *many, "Set-Cookie: ;;;=bad"))) as served:
