@@ -106,7 +106,7 @@ def replies(draw: st.DrawFn, reply: object) -> Reply:
         _mutate(draw, root)
     body = written(root[0]).encode("utf-8", "surrogatepass")
     if draw(st.integers(0, 5)) == 0:
-        body = _torn(draw, body)
+        body = draw(torn(body))
     return Reply(draw(STATUSES), draw(CONTENT_TYPES), body)
 
 
@@ -156,7 +156,9 @@ def _respelled(draw: st.DrawFn, key: str) -> str:
     )
 
 
-def _torn(draw: st.DrawFn, body: bytes) -> bytes:
+@st.composite
+def torn(draw: st.DrawFn, body: bytes) -> bytes:
+    """Draw what a bad line, or a bad program, makes of *body*."""
     at = draw(st.integers(0, len(body)))
     to = draw(st.integers(at, min(len(body), at + 40)))
     inserted = draw(

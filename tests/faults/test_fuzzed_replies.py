@@ -9,13 +9,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from decide import Attempt, ChoiceAnswer, DecideError, NoulAnswer, ScoreAnswer, ScoreResult, validate_score_result
+from decide import (
+    Attempt,
+    Chain,
+    ChoiceAnswer,
+    Decided,
+    DecideError,
+    NoulAnswer,
+    ScoreAnswer,
+    ScoreResult,
+    validate_score_result,
+)
 from decide.attempt_log import AttemptLog
+from decide.engines.systemone import SystemOneEngine
 from decide.outcomes import AttemptOutcome
-from tests.engines.wire import engine_over
-from tests.faults.mutations import RECORDED, Recorded, Reply, replies
+from tests.engines.wire import asking, engine_over
+from tests.faults.connections import CHUNKED, EARLY, GOOD, SPLIT
+from tests.faults.mutations import RECORDED, Recorded, Reply, replies, torn
 from tests.faults.oracle import answers_in, may_act
 from tests.faults.rows import LENIENT
+from tests.faults.server import Peer, misbehaving, reply
 
 pytestmark = pytest.mark.real_time
 
@@ -36,21 +49,60 @@ def test_enough_was_recorded() -> None:
     assert len(RECORDED) > 40
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), recorded=st.sampled_from(RECORDED))
 def test_a_spoiled_reply_ends_typed_and_is_acted_on_only_where_it_is_valid(
     portal: anyio.from_thread.BlockingPortal, data: st.DataObject, recorded: Recorded
 ) -> None:
-    reply = data.draw(replies(recorded.reply))
+    spoiled = data.draw(replies(recorded.reply))
     begun = time.perf_counter()
 
-    result, (attempt,) = portal.call(score, recorded, reply)
+    result, (attempt,) = portal.call(score, recorded, spoiled)
 
     assert time.perf_counter() - begun < SECONDS
     assert attempt.outcome in ENDINGS
     if result is not None:
         assert validate_score_result(recorded.request, result) == ()
-        holds_only_what_is_valid(recorded, reply, result)
+        holds_only_what_is_valid(recorded, spoiled, result)
+
+
+WIRE = reply(GOOD, "X-A: b", "Retry-After: 1"), CHUNKED + SPLIT, EARLY + reply(b"{}", status="429 No")
+
+
+@pytest.fixture(scope="module", params=["asyncio", "trio"])
+def wire(request: pytest.FixtureRequest) -> Iterator[tuple[anyio.from_thread.BlockingPortal, list[bytes], str]]:
+    """A server that says what is last in a list, a portal to its loop, and where it is."""
+    said: list[bytes] = []
+
+    async def behave(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(said[-1])
+
+    with (
+        anyio.from_thread.start_blocking_portal(request.param) as running,
+        running.wrap_async_context_manager(misbehaving(behave)) as served,
+    ):
+        yield running, said, served.url
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), told=st.sampled_from(WIRE))
+def test_spoiled_bytes_on_the_wire_end_typed(
+    wire: tuple[anyio.from_thread.BlockingPortal, list[bytes], str], data: st.DataObject, told: bytes
+) -> None:
+    running, said, url = wire
+    for _ in range(data.draw(st.integers(1, 3))):
+        told = data.draw(torn(told))
+    said.append(told)
+    begun = time.perf_counter()
+
+    ended = running.call(Chain([SystemOneEngine(url, decision_timeout=SECONDS)]).score, asking())
+
+    assert time.perf_counter() - begun < SECONDS
+    (attempt,) = ended.trace.attempts
+    assert attempt.outcome in ENDINGS
+    assert attempt.detail.isprintable()
+    assert isinstance(ended, Decided) is (attempt.outcome == "decided")
 
 
 async def score(recorded: Recorded, reply: Reply) -> tuple[ScoreResult | None, tuple[Attempt, ...]]:
