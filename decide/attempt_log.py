@@ -16,7 +16,12 @@ from decide.errors import MEANINGS, DecideError, detail_of, kind_of
 from decide.outcomes import AttemptOutcome
 
 _CUT_OFF = frozenset({AttemptOutcome.TIMEOUT, AttemptOutcome.CANCELLED})
-_UNAWARE = frozenset({AttemptOutcome.ABSTAINED, *_CUT_OFF})
+_UNAWARE = _CUT_OFF | {
+    AttemptOutcome.ABSTAINED,
+    AttemptOutcome.UNCERTAIN,
+    AttemptOutcome.LOW_CONFIDENCE,
+    AttemptOutcome.INVALID,
+}
 """What an engine may write of an attempt that was cut off."""
 
 

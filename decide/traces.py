@@ -25,7 +25,7 @@ class TotalUsage:
         input_tokens: The sum of what is known.
         output_tokens: The sum of what is known.
         cost: US dollars; None when no attempt reported any.
-        exact: Every attempt that reached an engine reported all it cost; else the sums are a lower bound. What the tries
+        exact: Every attempt that reached an engine reported all it cost; else the sums are a lower bound. What tries
             before the last one cost is never known for sure.
     """
 
@@ -100,7 +100,7 @@ class Trace:
         """
         The sum over all attempts, and whether it is exact or a lower bound.
         """
-        called = [attempt for attempt in self.attempts if attempt.outcome not in NOT_CALLED]
+        called = [attempt for attempt in self.attempts if attempt.outcome not in NOT_CALLED or attempt.tries > 1]
         known = [attempt.usage for attempt in called if attempt.usage is not None]
         costs = [usage.cost for usage in known if usage.cost is not None]
         return TotalUsage(

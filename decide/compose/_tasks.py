@@ -100,9 +100,10 @@ class TaskGroupCrew:
             async with self._group:
                 self._entered = True
                 self._working += 1
-                for begin in self._first:
-                    begin()
+                while self._first:
+                    self._first.pop(0)()
                 await self._carry(work, args)
+            await anyio.lowlevel.checkpoint_if_cancelled()
         finally:
             if self._raised:
                 raise self._raised[0]

@@ -35,6 +35,13 @@ FREE = Usage()
             [Attempt(provider="a", outcome="decided", usage=SOME, tries=2)],
             False,
         ),
+        "a try before the one that reached nobody": (
+            [
+                Attempt(provider="a", outcome="unavailable", tries=2),
+                Attempt(provider="b", outcome="decided", usage=SOME),
+            ],
+            False,
+        ),
         "a price beside tokens without one": (
             [
                 Attempt(provider="a", outcome="error", usage=SOME),
