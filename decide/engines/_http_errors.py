@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from decide._json import DocumentError, loads
@@ -34,24 +35,24 @@ REDACTED: Final = "«redacted»"
 _QUOTA_CODES = frozenset(
     {"insufficient_quota", "budget_exceeded", "payment_required", "quota", "customer_verification_required"}
 )
-_CODES: dict[str, type[DecideError]] = {
-    "authentication_error": AuthError,
-    "unauthorized": AuthError,
-    "permission_denied": AuthError,
-    "rate_limited": RateLimitedError,
-    "rate_limit_error": RateLimitedError,
-    "rate_limit_exceeded": RateLimitedError,
-    "not_found": MisconfiguredError,
-    "model_not_found": MisconfiguredError,
-    "api_usage_error": InvalidRequestError,
-    "bad_request": InvalidRequestError,
-    "context_length_exceeded": InvalidRequestError,
-    "invalid_request": InvalidRequestError,
-    "invalid_request_error": InvalidRequestError,
-    "max_tokens_exceeded": InvalidRequestError,
-    "request_too_large": InvalidRequestError,
+_CODES: Final = {
+    "authentication_error": 401,
+    "unauthorized": 401,
+    "permission_denied": 403,
+    "not_found": 404,
+    "model_not_found": 404,
+    "request_too_large": 413,
+    "rate_limited": 429,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "api_usage_error": 400,
+    "bad_request": 400,
+    "context_length_exceeded": 400,
+    "invalid_request": 400,
+    "invalid_request_error": 400,
+    "max_tokens_exceeded": 400,
 }
-"""What an error body says when it comes with a 200. Any other error body is a failure of the server."""
+"""What an error body that comes with a 200 says, as the status that it should have come with."""
 
 _REMEDIES: dict[type[DecideError], str] = {
     AuthError: "the server refused the credentials; check api_key",
@@ -64,6 +65,7 @@ _REMEDIES: dict[type[DecideError], str] = {
 _ACCOUNT = re.compile(r'("(?:user_id|account_id|org_id|organization)"\s*:\s*)(?:"[^"]*"|[^\s,}\]]+)')
 _MAX_SOURCE = 16 * 1024
 _MAX_COMPLAINTS = 20
+_NO_CODES: Final[Mapping[str, int]] = MappingProxyType({})
 _MILLISECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII)
 
 
@@ -75,7 +77,12 @@ def has_answers(document: Mapping[str, object]) -> bool:
 
 
 def answered(
-    reply: Reply, engine: str, *, secret: str = "", holds: Callable[[Mapping[str, object]], bool] = has_answers
+    reply: Reply,
+    engine: str,
+    *,
+    secret: str = "",
+    holds: Callable[[Mapping[str, object]], bool] = has_answers,
+    codes: Mapping[str, int] = _NO_CODES,
 ) -> dict[str, object]:
     """
     Return the JSON object of a reply that holds answers.
@@ -85,32 +92,53 @@ def answered(
         engine: Who asked, for the message.
         secret: The key that was sent, so that no text of the server repeats it.
         holds: Says whether an object is what was asked for.
+        codes: What error codes of this service mean, as a status; it becomes the status of the error.
 
     Raises:
         DecideError: Of the kind that the status, or the error body, stands for; with status, wait, usage and the
             redacted text of the server on it.
     """
+    found = _read(reply, engine, secret, holds=holds, codes=codes)
+    # Some who print a traceback print what its frames hold.
+    del secret
+    if isinstance(found, DecideError):
+        raise found
+    return found
+
+
+def _read(
+    reply: Reply,
+    engine: str,
+    secret: str,
+    *,
+    holds: Callable[[Mapping[str, object]], bool],
+    codes: Mapping[str, int],
+) -> dict[str, object] | DecideError:
     document, problem = _document(reply)
     if not 200 <= reply.status < 300:
-        raise _failure(_by_status(reply.status, _codes(document)), reply, document, engine, secret)
+        return _failure(_by_status(reply.status, _codes(document)), reply, document, engine, secret)
     if _is_page(reply):
-        raise MisconfiguredError(
+        return MisconfiguredError(
             f"{engine}: a web page came instead of answers; check base_url",
             detail=f"http {reply.status}, a web page of {len(reply.body)} bytes",
             http_status=reply.status,
         )
     if document is None:
-        raise _invalid(problem, reply, engine, None)
+        return _invalid(problem, reply, engine, None)
     version = document.get("protocol", 1)
     if type(version) is not int or version != 1:
-        raise MisconfiguredError(
+        return MisconfiguredError(
             f"{engine}: the server speaks another version of the protocol", detail="protocol", http_status=reply.status
         )
     if holds(document):
         return document
     if _is_error(document):
-        raise _failure(_by_body(document), reply, document, engine, secret)
-    raise _invalid("no answers in it", reply, engine, document)
+        status = _status_in(document, codes)
+        failure = _failure(_by_status(status, _codes(document)), reply, document, engine, secret)
+        if status in codes.values():
+            failure.http_status = status
+        return failure
+    return _invalid("no answers in it", reply, engine, document)
 
 
 def asked_wait(headers: Mapping[str, str], now: dt.datetime) -> float | None:
@@ -174,7 +202,11 @@ def _codes(document: Mapping[str, object] | None) -> frozenset[str]:
 
 
 def _raw_codes(document: Mapping[str, object]) -> Iterator[object]:
-    for place in (document.get("error"), document.get("detail"), document):
+    error = document.get("error")
+    nested = error.get("metadata") if isinstance(error, dict) else None
+    listed = document.get("errors")
+    several = listed[:_MAX_COMPLAINTS] if isinstance(listed, list) else []
+    for place in (error, nested, document.get("detail"), document, *several):
         if isinstance(place, dict):
             for name in ("type", "code", "error_type"):
                 if isinstance(place.get(name), str | int):
@@ -195,11 +227,14 @@ def _by_status(status: int, codes: frozenset[str]) -> type[DecideError]:
     return EngineError
 
 
-def _by_body(document: Mapping[str, object]) -> type[DecideError]:
-    codes = _codes(document)
-    status = next((int(code) for code in codes if code.isascii() and code.isdigit() and len(code) == 3), 500)
-    named = next((_CODES[code] for code in sorted(codes) if code in _CODES), None)
-    return named if named is not None and not codes & _QUOTA_CODES else _by_status(status, codes)
+def _status_in(document: Mapping[str, object], codes: Mapping[str, int]) -> int:
+    """
+    Return the status that an error body stands for: a code that is known, else one that is a status itself.
+    """
+    named = sorted(_codes(document))
+    known = [status for table in (codes, _CODES) for code, status in table.items() if code in named]
+    statuses = [int(code) for code in named if code.isascii() and code.isdigit() and len(code) == 3]
+    return next(iter([*known, *statuses]), 500)
 
 
 def _failure(
@@ -239,7 +274,9 @@ def _message(document: Mapping[str, object] | None) -> str:
 
 
 def _texts(document: Mapping[str, object]) -> Iterator[object]:
-    for place in (document.get("error"), document, document.get("detail")):
+    listed = document.get("errors")
+    first = listed[0] if isinstance(listed, list) and listed else None
+    for place in (document.get("error"), document, document.get("detail"), first):
         yield place
         if isinstance(place, dict):
             yield place.get("message")

@@ -8,10 +8,10 @@ from typing import Final
 import attrs
 
 from decide import distributions
-from decide.answers import Answer, ChoiceAnswer, NoulAnswer, RelevanceAnswer, ScoreAnswer, ScoreResult
+from decide.answers import Answer, ChoiceAnswer, NoulAnswer, RelevanceAnswer, ScoreAnswer, ScoreResult, Usage
 from decide.distributions import is_number, is_probability
 from decide.engines._systemone_encode import WireRequest
-from decide.engines._usage import UNREADABLE_MODEL, read_model, read_usage
+from decide.engines._usage import UNREADABLE_MODEL, read_model
 from decide.errors import InvalidAnswerError
 from decide.questions import ChoiceQuestion, NoulQuestion, Question, RelevanceQuestion, ScoreQuestion, ScoreRequest
 from decide.results import answer_problems
@@ -50,7 +50,13 @@ class Reading:
 
 
 def read_answers(
-    request: ScoreRequest, asked: WireRequest, document: Mapping[str, object], *, engine: str, calibrated: bool
+    request: ScoreRequest,
+    asked: WireRequest,
+    document: Mapping[str, object],
+    *,
+    engine: str,
+    calibrated: bool,
+    usage: Usage | None,
 ) -> Reading:
     """
     Read a reply that was already found to hold answers.
@@ -62,6 +68,7 @@ def read_answers(
         engine: The engine's name, for the result.
         calibrated: Whether the engine's numbers count as measured, unless the reply says otherwise or its model is
             known better.
+        usage: What the reply cost.
 
     Raises:
         InvalidAnswerError: If no answer can be used, and at least one is malformed rather than declined.
@@ -71,7 +78,6 @@ def read_answers(
     entries = document.get("answers")
     reader = _Reader(entries=entries if isinstance(entries, dict) else {}, calibrated=claims)
     answers = {key: reader.read(key, question, asked.names[key]) for key, question in request.questions.items()}
-    usage = read_usage(document.get("usage"))
     if reader.malformed and not reader.answered:
         raise InvalidAnswerError(
             f"{engine}: no answer of the reply can be used, {reader.malformed} malformed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import attrs
 
@@ -21,14 +21,23 @@ class WireRequest:
     What is asked, in the terms of the wire.
 
     Attributes:
-        state: The text or object that the questions are about.
+        text: The text or object that the questions are about.
+        context: Further facts; empty for none.
         questions: Wire questions by wire name, in the caller's order.
         names: The wire names of every question: its own key, or one for each candidate of a relevance question.
     """
 
-    state: object = attrs.field(repr=False)
+    text: object = attrs.field(repr=False)
+    context: Mapping[str, object] = attrs.field(repr=False)
     questions: dict[str, WireQuestion] = attrs.field(repr=False)
     names: dict[str, tuple[str, ...]] = attrs.field(repr=False)
+
+    @property
+    def state(self) -> object:
+        """
+        The text or object, or both it and the facts as members of one object.
+        """
+        return {"text": self.text, "context": self.context} if self.context else self.text
 
 
 def wire_request(request: ScoreRequest) -> WireRequest:
@@ -51,29 +60,32 @@ def wire_request(request: ScoreRequest) -> WireRequest:
         named = dict(_wire_questions(key, question, taken))
         questions.update(named)
         names[key] = tuple(named)
-    return WireRequest(state=_state(request), questions=questions, names=names)
+    return WireRequest(
+        text=_sendable(request.text, "the state"),
+        context=_sendable_facts(request.context),
+        questions=questions,
+        names=names,
+    )
 
 
-def body_of(asked: WireRequest, model: str) -> bytes:
+def written(body: object) -> bytes:
     """
-    Write the body of a request: the model only when there is one, and every mapping in the caller's order.
+    Write the body of a request, every mapping in the caller's order.
 
     Raises:
-        InvalidRequestError: If a text in it is no Unicode.
+        InvalidRequestError: If something in it is no JSON, or a text no Unicode.
     """
-    head: dict[str, object] = {"model": model} if model else {}
-    text = json.dumps(
-        {**head, "state": asked.state, "questions": _sendable(asked.questions, "the questions")},
-        ensure_ascii=False,
-        allow_nan=False,
-        separators=(",", ":"),
-    )
-    return text.encode()
+    try:
+        return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError):
+        # Raised below and not here, where it would keep an error that quotes the text as its context.
+        pass
+    raise InvalidRequestError("the request cannot be sent as JSON", detail="the request cannot be sent as JSON")
 
 
-def _state(request: ScoreRequest) -> object:
-    state: object = {"text": request.text, "context": request.context} if request.context else request.text
-    return _sendable(state, "the state")
+def _sendable_facts(context: Mapping[str, object]) -> Mapping[str, object]:
+    facts = _sendable(context, "the context") if context else {}
+    return facts if isinstance(facts, Mapping) else {}
 
 
 def _sendable(value: object, what: str) -> object:

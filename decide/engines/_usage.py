@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from decide.answers import Usage
@@ -29,6 +29,17 @@ def read_usage(value: object) -> Usage | None:
     if read is None or written is None:
         return None
     return Usage(input_tokens=read, output_tokens=written, cost=_cost(value.get("cost")))
+
+
+def read_cost(text: str) -> Decimal | None:
+    """
+    Read a cost in US dollars as a header says it; None when it says none.
+    """
+    try:
+        cost = Decimal(text)
+    except InvalidOperation:
+        return None
+    return cost if cost.is_finite() and 0 <= cost <= MAX_COST else None
 
 
 def read_model(value: object) -> str:

@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 from anyio.lowlevel import RunVar
 
-from decide.answers import ScoreResult
+from decide.answers import ScoreResult, Usage
 from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
 from decide.engines import _answering
@@ -103,12 +103,8 @@ class LocalEngine:
                     f"question {number}: {self._name} needs at least {_LEAST_OPTIONS} options",
                     detail=f"question {number}: fewer than {_LEAST_OPTIONS} options",
                 )
-        document = {
-            "model": self._model,
-            "answers": await self._in_thread(asked),
-            "usage": {"input_tokens": 0, "output_tokens": 0},
-        }
-        return read_answers(request, asked, document, engine=self._name, calibrated=False)
+        document = {"model": self._model, "answers": await self._in_thread(asked)}
+        return read_answers(request, asked, document, engine=self._name, calibrated=False, usage=Usage())
 
     async def _in_thread(self, asked: WireRequest) -> dict[str, object]:
         limiter = self._threads.get(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Self
+from urllib.parse import quote
 
 import anyio
 
@@ -14,13 +15,16 @@ from decide.decisions import Decision
 from decide.engines import _answering
 from decide.engines._clients import Client
 from decide.engines._endpoints import endpoint
+from decide.engines._exchanges import Asking, Exchanges, Transform
 from decide.engines._http import CONCURRENCY, MAX_RESPONSE_BYTES, HttpService, Sending
-from decide.engines._http_errors import answered
 from decide.engines._late import Late, key_from, text_from
 from decide.engines._proxies import ENVIRONMENT
 from decide.engines._setup import SetupError
 from decide.engines._systemone_decode import Reading, read_answers
-from decide.engines._systemone_encode import body_of, wire_request
+from decide.engines._systemone_encode import wire_request
+from decide.engines.dialects import Dialect, dialect_called
+from decide.engines.limits import NO_LIMITS, Limits
+from decide.engines.prices import Price
 from decide.errors import EngineTimeoutError
 from decide.policies import NARROWING, SelectionPolicy
 from decide.questions import ScoreRequest
@@ -34,7 +38,7 @@ Key = Late
 
 class SystemOneEngine:
     """
-    Ask a server that answers `POST /v1/systemone`.
+    Ask a server that answers questions in System One or a dialect of it.
 
     One call is one request: never retried, never redirected. One engine works in several event loops and threads:
     connections are kept for the next call by the loop that opened them, and closed when it ends. `async with engine`
@@ -45,6 +49,9 @@ class SystemOneEngine:
 
     Args:
         base_url: The server, with or without `/v1`: `http://127.0.0.1:8000`, `https://api.example.com/v1`.
+        dialect: What the server speaks, by name or as a `decide.engines.dialects.Dialect`; nothing is guessed, and a
+            reply in another dialect is a configuration that somebody has to mend.
+        route: The path of the route after *base_url*, when it is not that of the dialect.
         model: What to ask for; empty leaves it to the server, as some refuse names that they do not know.
         api_key: Sent as a bearer token, to this server only; a function is called for every request and must not block,
             see `key_from`.
@@ -55,6 +62,12 @@ class SystemOneEngine:
         allow_insecure: Send a key over plain http to another machine.
         policy: The bars for what is folded into a decision, see `decide`.
         max_response_bytes: The longest reply that is read. It is never unpacked.
+        limits: What the server takes at most, besides what its dialect says; more is refused before it is sent.
+        split: Ask more questions than the limit in several requests, one after the other. A failure of one is that of
+            the call; the usage is the sum.
+        request_params: Further members of the body; they replace ours.
+        body_transform: Gets the finished body, and returns another or None to keep it.
+        price: What the server charges, to tell the cost where it tells the tokens only.
         headers: Further headers; a function is called for every request, see `text_from`.
         proxy: The URL of an http or https proxy, or None for none. By default the one that the environment names, as it
             is when the engine is built; loopback never uses that one.
@@ -73,6 +86,8 @@ class SystemOneEngine:
         self,
         base_url: str,
         *,
+        dialect: str | Dialect = "systemone",
+        route: str | None = None,
         model: str = "",
         api_key: Key | None = None,
         name: str = "systemone",
@@ -81,6 +96,11 @@ class SystemOneEngine:
         allow_insecure: bool = False,
         policy: SelectionPolicy = NARROWING,
         max_response_bytes: int = MAX_RESPONSE_BYTES,
+        limits: Limits = NO_LIMITS,
+        split: bool = False,
+        request_params: Mapping[str, object] | None = None,
+        body_transform: Transform | None = None,
+        price: Price | None = None,
         headers: Mapping[str, Late] | None = None,
         proxy: str | None = ENVIRONMENT,
         concurrency: int = CONCURRENCY,
@@ -91,8 +111,12 @@ class SystemOneEngine:
             raise SetupError("decision_timeout: must be above 0 seconds, or None")
         if not model.isprintable():
             raise SetupError("model: must be printable")
+        spoken = dialect_called(dialect)
+        place = endpoint(base_url, _route(spoken.route if route is None else route, model))
         sending = Sending(
             api_key=api_key,
+            key_header=spoken.key_header,
+            key_prefix=spoken.key_prefix,
             headers=headers or {},
             allow_insecure=allow_insecure,
             proxy=proxy,
@@ -101,7 +125,18 @@ class SystemOneEngine:
             wait=wait,
             client=client,
         )
-        self._service = HttpService(endpoint(base_url), name, sending)
+        asking = Asking(
+            dialect=spoken,
+            model=model,
+            limits=limits,
+            request_params=request_params or {},
+            body_transform=body_transform,
+            split=split,
+            price=price,
+        )
+        self._service = HttpService(place, name, sending)
+        self._exchanges = Exchanges(self._service, name, asking)
+        self._dialect = spoken
         self._model = model
         self._name = name
         self._calibrated = calibrated
@@ -125,9 +160,11 @@ class SystemOneEngine:
         """
         return {
             "name": self._name,
+            "dialect": self._dialect.name,
             "model": self._model,
             "calibrated": self._calibrated,
             "decision_timeout": self.decision_timeout,
+            **self._exchanges.effective(),
             **self._service.effective(),
         }
 
@@ -168,9 +205,16 @@ class SystemOneEngine:
                 body of the reply; `server_text` holds what the server said, redacted and cut.
         """
         asked = wire_request(request)
-        reply = await self._service.post(body_of(asked, self._model), log)
-        document = answered(reply, self._name, secret=reply.secret)
-        return read_answers(request, asked, document, engine=self._name, calibrated=self._calibrated)
+        self._exchanges.warn(request)
+        answered = await self._exchanges.ask(asked, log)
+        return read_answers(
+            request,
+            asked,
+            answered.document,
+            engine=self._name,
+            calibrated=self._calibrated,
+            usage=answered.usage,
+        )
 
     @contextmanager
     def _bounded(self) -> Iterator[AttemptLog]:
@@ -185,3 +229,14 @@ class SystemOneEngine:
 
     def _too_late(self) -> EngineTimeoutError:
         return EngineTimeoutError(f"{self._name}: no answer within {self.decision_timeout} s")
+
+
+def _route(route: str, model: str) -> str:
+    """
+    Return the route with the model in it, if it has a place there.
+    """
+    if "{model}" not in route:
+        return route
+    if not model:
+        raise SetupError("model: is part of the address in this dialect, so it is required")
+    return route.replace("{model}", quote(model, safe="/@:~.+-_"))

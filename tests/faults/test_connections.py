@@ -172,13 +172,15 @@ async def test_a_reply_that_nobody_asked_for_answers_no_later_request(pause: flo
             await peer.send(reply(noul(b"0.9")) + (b"" if pause else reply(noul(b"0.1"))))
             await anyio.sleep(pause)
             await peer.send(reply(noul(b"0.1")) if pause else b"")
+            sent.set()
             await peer.request()
         await peer.send(reply(noul(b"0.5")))
 
+    sent = anyio.Event()
     async with misbehaving(behave) as served:
         engine = SystemOneEngine(served.url)
         first = await noul_of(engine)
-        await anyio.sleep(2 * pause)
+        await sent.wait()
         second = await noul_of(engine)
 
     assert (first, second) == (0.9, 0.5)

@@ -41,10 +41,11 @@ def test_the_same_request_is_the_same_bytes_in_every_process() -> None:
     script = """
 import sys
 from decide import ChoiceQuestion, ScoreRequest
-from decide.engines._systemone_encode import body_of, wire_request
+from decide.engines._systemone_encode import wire_request, written
+from decide.engines.dialects import DIALECTS
 options = ["z", "a", "m", "\\u00e9", "b"]
 request = ScoreRequest(text={"b": 1, "a": 2}, questions={k: ChoiceQuestion("?", options) for k in ("y", "x")})
-sys.stdout.buffer.write(body_of(wire_request(request), "m"))
+sys.stdout.buffer.write(written(DIALECTS["systemone"].write(wire_request(request), "m")))
 """
     bodies = {
         subprocess.run(
