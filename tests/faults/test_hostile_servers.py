@@ -3,6 +3,7 @@
 import tracemalloc
 
 import anyio
+import httpx2
 import pytest
 
 from decide import Chain, Decided, Stopped
@@ -76,3 +77,14 @@ async def test_a_flood_is_not_kept(row: Row) -> None:
             tracemalloc.stop()
 
     assert peak < MEMORY
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+async def test_a_client_of_the_callers_own_changes_no_outcome(row: Row) -> None:
+    timeout = TIMEOUT if row.outcome == "timeout" else PATIENCE
+    async with misbehaving(row.behave) as served, httpx2.AsyncClient(trust_env=False) as client:
+        engine = SystemOneEngine(served.url, decision_timeout=timeout, client=client)
+
+        ended = await Chain([engine], policy=LENIENT).score(asking())
+
+    assert [attempt.outcome for attempt in ended.trace.attempts] == [row.outcome]
