@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -14,14 +14,17 @@ from decide.engines import limits as declared
 from decide.engines._http import HttpService
 from decide.engines._http_errors import answered
 from decide.engines._replies import Reply
-from decide.engines._systemone_encode import WireRequest, written
+from decide.engines._systemone_encode import WireRequest, wire_request, written
 from decide.engines._usage import read_cost, read_usage
 from decide.engines.dialects import AnotherDialectError, Dialect, UnreadableError
 from decide.engines.encoding import DegenerateCriteriaWarning, degenerate
+from decide.engines.health import Health, check_health, has_models, model_names
 from decide.engines.limits import NO_LIMITS, Limits
 from decide.engines.prices import Price
 from decide.errors import DecideError, InvalidAnswerError, MisconfiguredError
-from decide.questions import ScoreRequest
+from decide.questions import NoulQuestion, ScoreRequest
+
+_PROBE: Final = ScoreRequest(text="health", questions={"health": NoulQuestion("Is this text a single word?")})
 
 Transform = Callable[[dict[str, Any]], Mapping[str, Any] | None]
 
@@ -92,6 +95,26 @@ class Exchanges:
                 raise
             spent = add_usage(spent, answers[-1].usage)
         return _together(answers, spent)
+
+    async def health(self) -> Health:
+        """
+        Look at the server; see `check_health`.
+        """
+        dialect = self._asking.dialect
+        probe = written(self._body(wire_request(_PROBE)))
+        return await check_health(
+            self._service, path=dialect.health, well=dialect.well, probe=probe, answers=dialect.has_form
+        )
+
+    async def models(self, log: AttemptLog) -> tuple[str, ...]:
+        """
+        Return the ids of the models that the server lists.
+
+        Raises:
+            DecideError: Of the kind that the failure stands for; one without such a route is misconfigured.
+        """
+        reply = await self._service.get(self._asking.dialect.models, log)
+        return model_names(answered(reply, self._name, secret=reply.secret, holds=has_models))
 
     def effective(self) -> dict[str, object]:
         """

@@ -20,6 +20,7 @@ from decide.engines._http_errors import answered
 from decide.engines._late import Late
 from decide.engines._proxies import ENVIRONMENT
 from decide.engines._setup import SetupError
+from decide.engines.health import WELL, Health, check_health
 from decide.errors import EngineTimeoutError, InvalidAnswerError, InvalidRequestError
 
 ROUTE: Final = "/v1/embeddings"
@@ -30,6 +31,7 @@ UNIT_TOLERANCE: Final = 0.01
 Vector = tuple[float, ...]
 
 _MAX_RESPONSE_BYTES = 8 * 1024 * 1024
+_PROBE: Final = "health"
 
 
 class Embedder:
@@ -132,6 +134,16 @@ class Embedder:
             found.extend(self._read(await self._asked(body), count, len(found[0]) if found else self._dimensions))
         return found
 
+    async def health(self) -> Health:
+        """
+        Look at the service: what it says of its health, or else whether it embeds one word.
+
+        Takes at most two seconds for each, charges no time budget and raises nothing that the service does wrong.
+        """
+        return await check_health(
+            self._service, path="/health", well=WELL, probe=self._body([_PROBE]), answers=_is_one_vector
+        )
+
     def _body(self, texts: Sequence[str]) -> bytes:
         try:
             document = plain({"model": self._model, "input": list(texts)})
@@ -183,6 +195,11 @@ def _entries(data: Node) -> Iterator[tuple[int, Vector]]:
             raise DocumentError(index.path, "stands twice")
         seen.add(index.whole())
         yield index.whole(), tuple(number.number() for number in entry.need("embedding").items())
+
+
+def _is_one_vector(document: Mapping[str, object]) -> bool:
+    data = document.get("data")
+    return isinstance(data, list) and len(data) == 1
 
 
 def _holds(document: Mapping[str, object]) -> bool:

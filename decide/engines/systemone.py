@@ -14,7 +14,7 @@ from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
 from decide.engines import _answering
 from decide.engines._clients import Client
-from decide.engines._endpoints import endpoint
+from decide.engines._endpoints import endpoint, parsed
 from decide.engines._exchanges import Asking, Exchanges, Transform
 from decide.engines._http import CONCURRENCY, MAX_RESPONSE_BYTES, HttpService, Sending
 from decide.engines._late import Late, key_from, text_from
@@ -22,7 +22,9 @@ from decide.engines._proxies import ENVIRONMENT
 from decide.engines._setup import SetupError
 from decide.engines._systemone_decode import Reading, read_answers
 from decide.engines._systemone_encode import wire_request
+from decide.engines._vendors import check_parts
 from decide.engines.dialects import Dialect, dialect_called
+from decide.engines.health import Health
 from decide.engines.limits import NO_LIMITS, Limits
 from decide.engines.prices import Price
 from decide.errors import EngineTimeoutError
@@ -112,6 +114,8 @@ class SystemOneEngine:
         if not model.isprintable():
             raise SetupError("model: must be printable")
         spoken = dialect_called(dialect)
+        if isinstance(dialect, str):
+            check_parts(parsed(base_url).host, dialect, model)
         place = endpoint(base_url, _route(spoken.route if route is None else route, model))
         sending = Sending(
             api_key=api_key,
@@ -195,6 +199,29 @@ class SystemOneEngine:
 
     async def decide_traced(self, request: Request, log: AttemptLog, /) -> Decision | None:
         return await _answering.decide(self, request, log)
+
+    async def health(self) -> Health:
+        """
+        Look at the server: what it says of its health, or else whether it answers.
+
+        Where it has no route for its health, that costs one yes/no question. Each takes two seconds at most and charges
+        no time budget. What the server does wrong is in what is returned.
+
+        Raises:
+            MisconfiguredError: If `body_transform` fails.
+        """
+        return await self._exchanges.health()
+
+    async def models(self) -> tuple[str, ...]:
+        """
+        Return the ids of the models that the server lists.
+
+        Raises:
+            DecideError: Of the kind that the failure stands for; one without such a route is misconfigured.
+        """
+        with self._bounded() as log:
+            return await self._exchanges.models(log)
+        raise self._too_late()
 
     async def read(self, request: ScoreRequest, log: AttemptLog, /) -> Reading:
         """

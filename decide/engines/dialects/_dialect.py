@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from decide.engines._systemone_encode import WireRequest
+from decide.engines.health import WELL
 from decide.engines.limits import NO_LIMITS, Limits
 
 Document = Mapping[str, object]
@@ -61,6 +62,8 @@ class Dialect:
         cost_header: A header of replies with their cost in US dollars; empty for none.
         codes: What error codes of this service mean, as an HTTP status.
         health: The route that says whether the server is well.
+        well: What it calls its status then.
+        models: The route that lists models.
         limits: What the protocol itself limits.
     """
 
@@ -76,6 +79,8 @@ class Dialect:
     cost_header: str = ""
     codes: dict[str, int] = attrs.field(factory=dict, converter=_statuses)
     health: str = "/health"
+    well: frozenset[str] = WELL
+    models: str = "/v1/models"
     limits: Limits = NO_LIMITS
 
     def holds(self, document: Document) -> bool:
@@ -85,6 +90,12 @@ class Dialect:
         if self.envelope and document.get("success") is False:
             return False
         return bool(_answers(document, self.envelope, listed=self.listed)) or self.is_foreign(document)
+
+    def has_form(self, document: Document) -> bool:
+        """
+        Say whether a reply has the form of one in this dialect, answers or not.
+        """
+        return _answers(document, self.envelope, listed=self.listed) is not None
 
     def is_foreign(self, document: Document) -> bool:
         """

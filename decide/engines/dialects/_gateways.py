@@ -93,4 +93,5 @@ AGENTCORE: Final = Dialect(
     route="/invocations",
     codes={"loading": 503, "bad_request": 400, "invalid_request": 400},
     health="/ping",
+    well=frozenset({"Healthy", "HealthyBusy"}),
 )

@@ -68,12 +68,17 @@ def _reply(asked: WireRequest, document: Document) -> Document:
         raise UnreadableError(f"{len(answered)} answers to {len(asked.questions)} questions")
     by_name = dict(zip(asked.questions, answered, strict=True))
     check_spelling((by_name[name] for name in by_name if asked.questions[name]["type"] == "noul"), PREDICATE)
-    return {**document, "answers": {name: _entry(entry) for name, entry in by_name.items()}}
+    return {**document, "answers": {name: _entry(entry, name) for name, entry in by_name.items()}}
 
 
-def _entry(entry: object) -> object:
+def _entry(entry: object, name: str) -> object:
+    """
+    Return an answer as a System One server would have sent it; none when it names another question than its place does.
+    """
     if not isinstance(entry, dict):
         return entry
+    if entry.get("name") not in {None, name}:
+        return None
     match entry.get("type"):
         case "choice":
             return {**entry, "probabilities": _by_value(entry.get("probabilities"))}
