@@ -2,12 +2,15 @@
 
 import json
 import unicodedata
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
 import hypothesis.strategies as st
 
 from decide import ScoreRequest
+from tests.engines import exchanges
+from tests.engines.exchanges import MODELS, OUTCOMES, asked_in, dialect_of
 from tests.engines.wire import cases, request_of
 
 Slot = tuple[list[Any], int]
@@ -19,9 +22,11 @@ class Pairs(list[list[Any]]):
 
 @attrs.frozen
 class Recorded:
-    """An exchange that took place."""
+    """An exchange that took place, in some dialect."""
 
     name: str
+    dialect: str
+    model: str
     request: ScoreRequest
     reply: object
 
@@ -35,30 +40,36 @@ class Reply:
     body: bytes
 
 
-def _recorded() -> list[Recorded]:
-    found = [
-        (stem, case)
-        for stem in ("typesafe_ok", "strands_decider", "bad_responses")
-        for case in cases(stem)
-        if case["response"] and isinstance(case["request"]["body"], dict)
-    ]
-    return [
-        Recorded(f"{stem} {case['name']}", request_of(case["request"]["body"]), case["response"]["body"])
-        for stem, case in found
-        if "body" in case["response"] and _askable(case["request"]["body"])
-    ]
+PLAIN = ("typesafe_ok", "strands_decider", "bad_responses")
+
+
+def _plain_exchanges() -> Iterator[Recorded]:
+    for stem in PLAIN:
+        for case in cases(stem):
+            asked, said = case["request"]["body"], case["response"] or {}
+            if isinstance(asked, dict) and "body" in said and _askable(asked):
+                yield Recorded(f"{stem} {case['name']}", "systemone", "", request_of(asked), said["body"])
 
 
 def _askable(body: dict[str, Any]) -> bool:
     return all(question.get("type") in {"noul", "choice", "score"} for question in body.get("questions", {}).values())
 
 
-RECORDED = _recorded()
+def _spoken_exchanges() -> Iterator[Recorded]:
+    for name in OUTCOMES:
+        case = exchanges.RECORDED[name]
+        if "body" in case["response"] and (case["request"]["body"] or {}).get("questions"):
+            dialect = dialect_of(name, case)
+            model = MODELS.get(dialect, "")
+            yield Recorded(name, dialect, model, asked_in(case), case["response"]["body"])
+
+
+RECORDED = [*_plain_exchanges(), *_spoken_exchanges()]
 
 ODD: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from([None, True, False, [], {}, [[]], {"": None}]),
     st.sampled_from(["", " ", "0.9", "95%", "NaN", "\ud800", "__class__", "{0.__class__}"]),
-    st.sampled_from(["noul", "choice", "score", "box", "refusal", "unsupported", "boolean"]),
+    st.sampled_from(["noul", "choice", "score", "box", "refusal", "unsupported", "boolean", "predicate"]),
     st.sampled_from([0, 1, -1, 2, 95, 10**30, 10**400, 0.5, 1.5, -0.0, 5e-324, 1e308, -1e-9, 1.0000000000000002]),
     st.sampled_from([float("nan"), float("inf"), float("-inf")]),
 )

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from decide import ChoiceQuestion, NoulQuestion, Question, ScoreQuestion
@@ -11,13 +11,31 @@ MAX_DEPTH = 100
 TIE = 1e-9
 
 
-def answers_in(status: int, content_type: str, body: bytes) -> dict[str, Any]:
-    """Return the entries of a reply that is one; none of any other."""
-    if (
-        not 200 <= status < 300
-        or content_type.startswith("text/html")
-        or body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<"
-    ):
+def answers_in(status: int, content_type: str, body: bytes, dialect: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return the entries of a reply that is one, as System One spells them; none of any other."""
+    document = _document(status, content_type, body)
+    match dialect:
+        case "cloudflare":
+            document = {} if document.get("success") is False else _inner(document, "result")
+        case "databricks":
+            document = _inner(document, "response")
+        case _:
+            pass
+    entries = document.get("answers")
+    if dialect == "openai":
+        listed = entries if isinstance(entries, list) and len(entries) == len(names) else []
+        entries = {
+            name: _listed(entry)
+            for name, entry in zip(names, listed, strict=False)
+            if isinstance(entry, dict) and entry.get("name") in (None, name)
+        }
+    found = entries if isinstance(entries, dict) else {}
+    return {name: _respelled(entry, dialect) for name, entry in found.items()}
+
+
+def _document(status: int, content_type: str, body: bytes) -> dict[str, Any]:
+    page = content_type.startswith("text/html") or body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    if page or not 200 <= status < 300:
         return {}
     try:
         document = json.loads(
@@ -29,10 +47,35 @@ def answers_in(status: int, content_type: str, body: bytes) -> dict[str, Any]:
     if not isinstance(document, dict) or _depth(document) > MAX_DEPTH:
         return {}
     version = document.get("protocol", 1)
-    if version != 1 or isinstance(version, bool | float):
-        return {}
-    entries = document.get("answers")
-    return entries if isinstance(entries, dict) else {}
+    return {} if version != 1 or isinstance(version, bool | float) else document
+
+
+def _inner(document: Mapping[str, Any], envelope: str) -> dict[str, Any]:
+    inner = document.get(envelope)
+    return inner if isinstance(inner, dict) else {}
+
+
+def _respelled(entry: object, dialect: str) -> object:
+    if not isinstance(entry, dict):
+        return entry
+    kind = {"vercel": "boolean", "openai": "predicate"}.get(dialect, "noul")
+    if entry.get("type") == kind and (kind != "noul" or (dialect == "databricks" and "probability" in entry)):
+        return {**entry, "type": "noul", "noul": entry.get("probability")}
+    return entry
+
+
+def _listed(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer with its list of probabilities as an object; without any when they are not told apart."""
+    listed = entry.get("probabilities")
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        return entry if listed is None else {**entry, "probabilities": listed}
+    of_choice = entry.get("type") == "choice"
+    values = [one.get("value") for one in listed]
+    if not all(type(value) is (str if of_choice else int) for value in values) or len(set(values)) < len(values):
+        return {**entry, "probabilities": listed}
+    found = {str(one["value"]): one.get("probability") for one in listed}
+    legend = {} if of_choice else {"legend": {str(one["value"]): one.get("label") for one in listed}}
+    return {**entry, "probabilities": found, **legend}
 
 
 def may_act(question: Question, entry: object) -> bool:

@@ -21,6 +21,7 @@ from decide import (
     validate_score_result,
 )
 from decide.attempt_log import AttemptLog
+from decide.engines.dialects import DIALECTS
 from decide.engines.systemone import SystemOneEngine
 from decide.outcomes import AttemptOutcome
 from tests.engines.wire import asking, engine_over
@@ -46,7 +47,8 @@ def portal() -> Iterator[anyio.from_thread.BlockingPortal]:
 
 
 def test_enough_was_recorded() -> None:
-    assert len(RECORDED) > 40
+    assert len(RECORDED) > 70
+    assert {recorded.dialect for recorded in RECORDED} == set(DIALECTS)
 
 
 @settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -111,7 +113,8 @@ async def score(recorded: Recorded, reply: Reply) -> tuple[ScoreResult | None, t
 
     log = AttemptLog()
     try:
-        result = await engine_over(answer).score_traced(recorded.request, log)
+        engine = engine_over(answer, dialect=recorded.dialect, model=recorded.model)
+        result = await engine.score_traced(recorded.request, log)
     except DecideError as error:
         assert error.__cause__ is None  # noqa: PT017 - most replies are no error
         assert error.__context__ is None  # noqa: PT017
@@ -120,7 +123,8 @@ async def score(recorded: Recorded, reply: Reply) -> tuple[ScoreResult | None, t
 
 
 def holds_only_what_is_valid(recorded: Recorded, reply: Reply, result: ScoreResult) -> None:
-    entries = answers_in(reply.status, reply.content_type, reply.body)
+    names = list(recorded.request.questions)
+    entries = answers_in(reply.status, reply.content_type, reply.body, recorded.dialect, names)
     for key, question in recorded.request.questions.items():
         answer = result.answers[key]
         selection = LENIENT.evaluate(answer, model=result.model)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from decide import ChoiceQuestion
+from decide import ChoiceQuestion, NoulQuestion
 from tests.engines.wire import asking, engine_over, replying
 from tests.faults.rows import LENIENT
 
@@ -56,3 +56,17 @@ sys.stdout.buffer.write(written(DIALECTS["systemone"].write(wire_request(request
 
     assert len(bodies) == 1
     assert bodies.pop().startswith(b'{"model":"m","state":{"b":1,"a":2},"questions":{"y":{"type":"choice"')
+
+
+async def test_answers_in_a_list_that_name_each_others_questions_answer_nothing() -> None:
+    swapped = [
+        {"type": "predicate", "name": "b", "probability": 0.9},
+        {"type": "predicate", "name": "a", "probability": 0.1},
+        {"type": "predicate", "name": None, "probability": 0.8},
+    ]
+    questions = {name: NoulQuestion("?") for name in ("a", "b", "c")}
+    engine = engine_over(replying(200, {"answers": swapped}), dialect="openai")
+
+    result = await engine.score(asking(questions))
+
+    assert [result.noul(name).noul for name in questions] == [None, None, 0.8]
