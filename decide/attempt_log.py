@@ -11,7 +11,7 @@ import attrs
 
 from decide._native import clock
 from decide.answers import Usage, add_usage
-from decide.attempts import Attempt, Report, merge_attempts
+from decide.attempts import NOT_CALLED, Attempt, Report, merge_attempts
 from decide.errors import MEANINGS, DecideError, detail_of, kind_of
 from decide.outcomes import AttemptOutcome
 
@@ -143,7 +143,7 @@ class AttemptLog:
         waited: Seconds that this leg waited for a turn of ours.
         clipped: The deadline is that of a time budget of the caller's.
         accepted: A combinator that writes here has its winner, though it may still wait for the losers.
-        reached: An engine was called, in this leg itself or, by `reached_any`, in one below it.
+        reached: An engine was called in this leg itself.
         now: The loop's clock.
     """
 
@@ -263,11 +263,15 @@ class AttemptLog:
         """
         return self.accepted or any(entry.accepted_any() for entry in self._entries if isinstance(entry, AttemptLog))
 
-    def reached_any(self) -> bool:
+    def spent(self) -> bool:
         """
-        Say whether an engine was called, in this leg or in one below it.
+        Say whether an engine was called, in this leg or in one below it, and did not end as if nobody had been.
         """
-        return self.reached or any(entry.reached_any() for entry in self._entries if isinstance(entry, AttemptLog))
+        below = [entry for entry in self._entries if isinstance(entry, AttemptLog)]
+        if below:
+            return any(leg.spent() for leg in below)
+        attempts = self.attempts()
+        return self.reached and not (attempts and all(attempt.outcome in NOT_CALLED for attempt in attempts))
 
     def settle(self, judged: Attempt, *, answered: bool) -> None:
         """

@@ -15,7 +15,7 @@ from decide.attempt_log import AttemptLog
 from decide.attempts import NOT_CALLED
 from decide.compose._window import Window
 from decide.compose._wrapper import Wrapper
-from decide.errors import MEANINGS, BudgetError, kinds_of
+from decide.errors import MEANINGS, BudgetError, kind_of
 from decide.providers import AnyProvider
 
 T = TypeVar("T")
@@ -82,15 +82,14 @@ class Budget(Wrapper):
 
     async def _guard(self, asking: Asking[T], log: AttemptLog) -> T | None:
         taken = self._take()
-        before = len(log.attempts())
         spent = True
         try:
             return await self._ask(asking, log)
         except Exception as error:
-            spent = _reached_an_engine(error, log, before)
+            spent = log.spent() and (bool(log.attempts()) or MEANINGS[kind_of(error)].outcome not in NOT_CALLED)
             raise
         except BaseException:
-            spent = log.reached_any()
+            spent = log.spent()
             raise
         finally:
             if not spent:
@@ -107,10 +106,3 @@ class Budget(Wrapper):
                 f"engine {self.name!r}: budget used up ({used} calls, {again})", detail=f"{used} calls used"
             )
         return taken
-
-
-def _reached_an_engine(error: Exception, log: AttemptLog, before: int) -> bool:
-    attempts = log.attempts()[before:]
-    if attempts:
-        return any(attempt.outcome not in NOT_CALLED for attempt in attempts)
-    return any(MEANINGS[kind].outcome not in NOT_CALLED for kind in kinds_of(error))
