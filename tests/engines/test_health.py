@@ -118,7 +118,8 @@ async def test_nobody_there_is_unwell_and_not_asked() -> None:
 @pytest.mark.real_time
 async def test_servers_that_others_wrote_are_looked_at() -> None:
     with serving("sparrow_decider.cli", "serve") as sparrow, serving("jevcompat.cli", "mock") as mock:
-        says, answers = await SystemOneEngine(sparrow).health(), await SystemOneEngine(mock).health()
+        says = await SystemOneEngine(sparrow).health()
+        answers = await SystemOneEngine(mock, model="jev-latest").health()
         models = await SystemOneEngine(mock).models()
 
     assert says == Health(healthy=True, detail="http 200", model="sparrow-nano-general-v1.1")
