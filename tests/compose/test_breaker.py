@@ -404,6 +404,15 @@ async def test_an_engine_that_takes_too_long_opens_its_breaker(
     assert breaker.stats().state == "open"
 
 
+async def test_an_engine_that_holds_on_past_its_timeout_is_to_blame_though_the_caller_gave_up_meanwhile() -> None:
+    breaker = Breaker(Engine("a", shields(answers(after=9.0)), timeout=1.0), threshold=1)
+
+    with anyio.move_on_after(2.0):
+        await trace_of(breaker)
+
+    assert breaker.stats().state == "open"
+
+
 async def test_an_engine_that_blocks_the_thread_past_its_timeout_opens_its_breaker() -> None:
     async def blocking() -> object:
         block(1.5)

@@ -203,11 +203,14 @@ async def test_what_is_no_error_passes_bare_and_leaves_nothing_running(
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), NoError("x")], ids=repr)
 @in_every_shape
-async def test_what_is_no_error_passes_bare_even_while_the_caller_gives_up(shape: Shape, error: BaseException) -> None:
-    engine = Engine("a", cleans_up(0.1, error=error))
+@pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
+async def test_what_is_no_error_passes_bare_even_while_the_caller_gives_up(
+    shape: Shape, error: BaseException, first: bool
+) -> None:
+    racers = [shape(Engine("a", cleans_up(0.1, error=error))), Engine("b", hangs())]
 
     with pytest.raises(type(error)) as caught, anyio.move_on_after(0.5):
-        await trace_of(Race(shape(engine), Engine("b", hangs())))
+        await trace_of(Race(*(racers if first else reversed(racers))))
 
     assert caught.value is error
 

@@ -2,7 +2,7 @@
 
 import enum
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, assert_never, assert_type
+from typing import ClassVar, Generic, NamedTuple, TypeVar, assert_never, assert_type
 
 import attrs
 
@@ -26,6 +26,7 @@ from decide import (
     NoulAnswer,
     NoulQuestion,
     Provenance,
+    Provider,
     Question,
     Race,
     RelevanceAnswer,
@@ -44,6 +45,8 @@ from decide import (
     ask,
     deterministic,
 )
+
+P = TypeVar("P", bound=Provider)
 
 
 # Engines that a user writes, in every usual shape: B098
@@ -108,6 +111,33 @@ class Scorer:
         raise NotImplementedError
 
 
+@attrs.frozen
+class FrozenScorer:
+    name: str
+
+    async def score(self, request: ScoreRequest, /, *, verbose: bool = False) -> ScoreResult:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Wrapping(Generic[P]):
+    wrapped: P
+
+    @property
+    def name(self) -> str:
+        return f"around {self.wrapped.name}"
+
+    async def decide(self, request: Request) -> Decision | None:
+        return await self.wrapped.decide(request)
+
+
+class SyncScorer:
+    name = "sync"
+
+    def score(self, request: ScoreRequest, /) -> ScoreResult:
+        raise NotImplementedError
+
+
 class Traced(PlainEngine):
     async def decide_traced(self, request: Request, log: AttemptLog, /) -> Decision | None:
         with log.attempt(self.name):
@@ -135,6 +165,9 @@ chain = Chain(
         FrozenDataclassEngine("dataclass"),
         TupleEngine("tuple"),
         Scorer(),
+        FrozenScorer("frozen"),
+        Wrapping(PlainEngine()),
+        Wrapping(Wrapping(FrozenAttrsEngine("frozen"))),
         Traced(),
     ],
     min_confidence=None,
@@ -143,6 +176,7 @@ chain = Chain(
 # For pyright no ClassVar satisfies a property, and `name` is one for the sake of the frozen classes.
 Chain([ConstantEngine()])  # pyright: ignore[reportArgumentType]
 Chain([SyncEngine()])  # type: ignore[list-item] # its decide cannot be awaited
+Chain([SyncScorer()])  # type: ignore[list-item] # its score cannot be awaited
 Chain([Nameless()])  # type: ignore[list-item] # a trace could not say who it was
 
 Hedged(
