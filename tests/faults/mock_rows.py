@@ -62,6 +62,7 @@ class MockRow:
         model: What to ask for, where the fault is in the refusal of a model.
         key: The key that the server requires, where the fault is about keys.
         sent: The key that is sent.
+        further: Members of the body beyond ours, where the fault is about those.
         alike: What is answered is what the server answers without the fault.
     """
 
@@ -72,6 +73,7 @@ class MockRow:
     model: str = MODEL
     key: str | None = None
     sent: str | None = None
+    further: dict[str, object] = attrs.field(factory=dict)
     alike: bool = True
 
 
@@ -98,7 +100,7 @@ MOCK_ROWS = [
     MockRow("first-question-only", unknown=frozenset(QUESTIONS) - {"team"}, why="what is left out is unknown"),
     MockRow("strict-ids", "rejected"),
     spoils("nfd-keys", frozenset({"team"})),
-    harmless("forbid-extra", NOT_SENT),
+    MockRow("forbid-extra", "rejected", further={"x_team": "a"}),
     harmless("string-only-text", "every text is sent as a string"),
     MockRow("noul-two-sided", "rejected"),
     harmless("noul-needs-instructions", "instructions are always sent"),

@@ -83,15 +83,14 @@ def may_act(question: Question, entry: object) -> bool:
     if not isinstance(entry, dict) or entry.get("abstain") is True:
         return False
     confidence = entry.get("confidence")
-    if confidence is not None and not _is_probability(confidence):
-        return False
+    sound = confidence is None or _is_probability(confidence)
     match question:
-        case NoulQuestion():
+        case NoulQuestion():  # which has no confidence: what is called so is one of the members that nobody knows
             return entry.get("type") == "noul" and _is_probability(entry.get("noul"))
         case ChoiceQuestion():
-            return entry.get("type") == "choice" and _chooses(list(question.candidates), entry)
+            return sound and entry.get("type") == "choice" and _chooses(list(question.candidates), entry)
         case ScoreQuestion():
-            return entry.get("type") == "score" and _scores(list(question.levels), entry)
+            return sound and entry.get("type") == "score" and _scores(list(question.levels), entry)
         case _:
             raise AssertionError(question)
 

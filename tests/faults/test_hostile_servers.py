@@ -1,12 +1,13 @@
 """What comes of a call when the server, or whatever stands in its place, is out to break it."""
 
 import tracemalloc
+from contextlib import suppress
 
 import anyio
 import httpx2
 import pytest
 
-from decide import Chain, Decided, Stopped
+from decide import Chain, Decided, DecideError, Stopped
 from decide.engines.systemone import SystemOneEngine
 from tests.engines.wire import asking
 from tests.faults.connections import FRAMING, SILENT
@@ -88,3 +89,16 @@ async def test_a_client_of_the_callers_own_changes_no_outcome(row: Row) -> None:
         ended = await Chain([engine], policy=LENIENT).score(asking())
 
     assert [attempt.outcome for attempt in ended.trace.attempts] == [row.outcome]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.outcome != "timeout"], ids=lambda row: row.name)
+async def test_looking_at_a_hostile_server_raises_nothing_untyped(row: Row) -> None:
+    async with misbehaving(row.behave) as served, SystemOneEngine(served.url) as engine:
+        health = await engine.health()
+        listed: tuple[str, ...] | None = None
+        with suppress(DecideError):
+            listed = await engine.models()
+
+    assert health.detail.isprintable()
+    assert not health.healthy or row.outcome in {"decided", "abstained", "invalid"}
+    assert listed is None

@@ -7,6 +7,7 @@ import pytest
 from decide import (
     Chain,
     Decided,
+    MisconfiguredError,
     ScoreRequest,
     ScoreResult,
     Stopped,
@@ -36,7 +37,12 @@ def engine_for(row: MockRow, servers: Urls, key: str) -> SystemOneEngine:
     required = key if row.key is None else row.key
     sent = required if row.sent is None else row.sent
     return SystemOneEngine(
-        servers[row.fault, required], model=row.model, api_key=sent or None, decision_timeout=10.0, policy=LENIENT
+        servers[row.fault, required],
+        model=row.model,
+        api_key=sent or None,
+        decision_timeout=10.0,
+        policy=LENIENT,
+        request_params=row.further,
     )
 
 
@@ -130,3 +136,23 @@ async def test_confidence_by_another_formula_stands_beside_ours(servers: Urls) -
 
     assert theirs.confidence == ours.confidence
     assert theirs.reported_confidence != ours.reported_confidence
+
+
+async def test_a_server_without_a_list_of_models_is_misconfigured_when_asked_for_it(servers: Urls) -> None:
+    with pytest.raises(MisconfiguredError):
+        await engine_for(BY_FAULT["models-404"], servers, "").models()
+
+    assert await clean(servers).models() == ("jev-latest", "mock")
+
+
+UNWELL = {"wrong-route", "xssi-200", "nan", "reject-jev-latest", "text-errors", "error-flat", "validation-400"} | {
+    row.fault for row in MOCK_ROWS if row.outcome == "auth" or row.further
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_the_health_of_a_faulty_server_is_told_and_never_raised(fault: str, servers: Urls) -> None:
+    health = await engine_for(BY_FAULT[fault], servers, "").health()
+
+    assert health.healthy is (fault not in UNWELL)
+    assert health.probed
