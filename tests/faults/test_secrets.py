@@ -159,7 +159,12 @@ async def test_no_failure_of_an_engine_tells_what_was_sent_or_said() -> None:
                     with pytest.raises(DecideError) as caught:
                         await failing.score(ASKED)
                     check_error(caught.value)
-                told("an engine", repr(engine), str(engine))
+                told("an engine", repr(engine), str(engine), repr(engine.effective))
+                if path != "hang":
+                    health = await engine.health()
+                    told("health", repr(health), str(attrs.asdict(attrs.evolve(health, error=None))))
+                    if health.error is not None:
+                        check_error(health.error)
 
     assert SERVER not in "".join(records.lines)
     told("a log", *records.lines)
