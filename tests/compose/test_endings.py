@@ -191,10 +191,10 @@ async def test_what_is_no_error_passes_bare_and_leaves_nothing_running(
     raised = (
         BaseExceptionGroup("several", [ValueError("x"), BaseExceptionGroup("inner", [error])]) if grouped else error
     )
-    engine = Engine("a", fails(raised, after=0.1))
+    engine, bystander = Engine("a", fails(raised, after=0.1)), Engine("b", hangs())
 
     with pytest.raises(type(error)) as caught:
-        await trace_of(Race(shape(engine), bystander := Engine("b", hangs())))
+        await trace_of(Race(shape(engine), bystander))
 
     assert caught.value is error
     assert engine.running == bystander.running == 0

@@ -195,7 +195,7 @@ async def test_a_single_engine_that_is_too_slow_is_reported_as_that() -> None:
 async def test_a_hung_primary_leaves_time_for_the_backup() -> None:
     begun = anyio.current_time()
 
-    with anyio.move_on_after(2.0):
+    with anyio.fail_after(2.0):
         trace = await trace_of(Fallback(Engine("a", hangs()), Engine("b", answers(after=0.05))))
 
     assert trace.decided_by
