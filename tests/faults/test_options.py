@@ -63,10 +63,11 @@ async def test_answers_in_a_list_that_name_each_others_questions_answer_nothing(
         {"type": "predicate", "name": "b", "probability": 0.9},
         {"type": "predicate", "name": "a", "probability": 0.1},
         {"type": "predicate", "name": None, "probability": 0.8},
+        {"type": "predicate", "name": {"d": []}, "probability": 0.7},
     ]
-    questions = {name: NoulQuestion("?") for name in ("a", "b", "c")}
+    questions = {name: NoulQuestion("?") for name in ("a", "b", "c", "d")}
     engine = engine_over(replying(200, {"answers": swapped}), dialect="openai")
 
     result = await engine.score(asking(questions))
 
-    assert [result.noul(name).noul for name in questions] == [None, None, 0.8]
+    assert [result.noul(name).noul for name in questions] == [None, None, 0.8, None]

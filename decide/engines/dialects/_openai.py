@@ -77,7 +77,7 @@ def _entry(entry: object, name: str) -> object:
     """
     if not isinstance(entry, dict):
         return entry
-    if entry.get("name") not in {None, name}:
+    if entry.get("name") not in (None, name):
         return None
     match entry.get("type"):
         case "choice":
