@@ -146,7 +146,8 @@ async def test_no_outcome_of_a_call_tells_what_was_sent_or_said(capfd: pytest.Ca
         check_trace(trace)
     told("a log", *records.lines)
     told("an event", repr(events.entries))
-    told("a stream", *capfd.readouterr())
+    streams = capfd.readouterr()
+    told("a stream", streams.out, streams.err)
 
 
 async def test_no_failure_of_an_engine_tells_what_was_sent_or_said() -> None:
