@@ -8,6 +8,7 @@ from decide.answers import ScoreResult
 from decide.attempt_log import AttemptLog, OpenAttempt
 from decide.decisions import Decision
 from decide.engines._folding import Abstention, fold
+from decide.engines._http import own_wait
 from decide.engines._routing import route_of
 from decide.engines._systemone_decode import Reading
 from decide.outcomes import AttemptOutcome, Reason
@@ -68,11 +69,8 @@ async def decide(engine: Answering, request: Request, log: AttemptLog) -> Decisi
 
 async def _read(engine: Answering, request: ScoreRequest, log: AttemptLog, attempt: OpenAttempt) -> Reading:
     log.engine = engine.name
-    waited = log.waited
-    try:
+    with own_wait(log, attempt):
         reading = await engine.read(request, log)
-    finally:
-        attempt.waited = log.waited - waited
     log.model = reading.result.model
     attempt.usage = reading.result.usage
     attempt.malformed = reading.malformed + reading.odd_model

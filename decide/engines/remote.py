@@ -16,7 +16,7 @@ from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
 from decide.engines._clients import Client
 from decide.engines._endpoints import endpoint
-from decide.engines._http import CONCURRENCY, MAX_RESPONSE_BYTES, HttpService, Sending
+from decide.engines._http import CONCURRENCY, MAX_RESPONSE_BYTES, HttpService, Sending, own_wait
 from decide.engines._http_errors import answered
 from decide.engines._late import Late
 from decide.engines._proxies import ENVIRONMENT
@@ -145,7 +145,8 @@ class RemoteEngine:
         with log.attempt(self._name) as attempt:
             body = _body(request)
             started = log.now()
-            reply = await self._service.post(body, log)
+            with own_wait(log, attempt):
+                reply = await self._service.post(body, log)
             document = answered(reply, self._name, secret=reply.secret, holds=_holds)
             decision = self._read(document)
             report = spliced(
