@@ -8,9 +8,9 @@ from decide.answers import ScoreResult
 from decide.attempt_log import AttemptLog, OpenAttempt
 from decide.decisions import Decision
 from decide.engines._folding import Abstention, fold
-from decide.engines._http import own_wait
 from decide.engines._routing import route_of
 from decide.engines._systemone_decode import Reading
+from decide.engines._waiting import own_wait
 from decide.outcomes import AttemptOutcome, Reason
 from decide.policies import SelectionPolicy
 from decide.questions import ScoreRequest

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Final
 
 import attrs
 import httpx2
 
 from decide._turn_queue import TurnQueue
-from decide.attempt_log import AttemptLog, OpenAttempt
+from decide.attempt_log import AttemptLog
 from decide.deadlines import LEAST_TIME
 from decide.engines import _clients, _late
 from decide.engines._clients import Client
@@ -223,18 +222,6 @@ class HttpService:
                 failed = EngineError(f"{self._name}: the connection failed ({what})", detail=what)
                 failed.transient = not error.answering
                 return failed
-
-
-@contextmanager
-def own_wait(log: AttemptLog, attempt: OpenAttempt) -> Iterator[None]:
-    """
-    Count what is waited inside the block as waited by *attempt*, and by no other in the leg.
-    """
-    before = log.waited
-    try:
-        yield
-    finally:
-        attempt.waited, log.waited = log.waited - before, before
 
 
 def _check(place: Endpoint, sending: Sending) -> None:

@@ -16,7 +16,7 @@ from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
 from decide.engines._clients import Client
 from decide.engines._endpoints import endpoint
-from decide.engines._http import CONCURRENCY, MAX_RESPONSE_BYTES, HttpService, Sending, own_wait
+from decide.engines._http import CONCURRENCY, MAX_RESPONSE_BYTES, HttpService, Sending
 from decide.engines._http_errors import answered
 from decide.engines._late import Late
 from decide.engines._proxies import ENVIRONMENT
@@ -24,6 +24,7 @@ from decide.engines._request_keys import visible
 from decide.engines._setup import SetupError
 from decide.engines._spliced import spliced
 from decide.engines._usage import UNREADABLE_MODEL, read_model
+from decide.engines._waiting import own_wait
 from decide.errors import EngineTimeoutError, InvalidAnswerError, InvalidRequestError
 from decide.outcomes import AttemptOutcome, Outcome
 from decide.requests import Request
