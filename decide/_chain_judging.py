@@ -48,12 +48,14 @@ class Judge:
 
         What it claims about itself is forgotten; what a combinator's policy said is not.
         """
+        return self._judge(decision, taxonomy, standing_verdict(decision))
+
+    def _judge(self, decision: Decision, taxonomy: Taxonomy, before: Outcome | None) -> Ending[Decision]:
         problems = validate(decision, taxonomy)
         if problems:
             return invalid(invalid_detail(problems), answer=stamp(decision, Outcome.INVALID))
         if self.policy is not None:
             return self._by_policy(self.policy, decision)
-        before = standing_verdict(decision)
         if before is not None and not is_actionable(before):
             return self._refused(stamp(decision, before), before.value)
         return self._by_floor(decision)
@@ -67,7 +69,7 @@ class Judge:
             stored = Outcome(decision.outcome) if decision.outcome in set(Outcome) else None
             if stored is None or not is_actionable(stored):
                 return plain if stored is None else stamp(plain, stored, judged_by=decision.judged_by)
-        ending = attrs.evolve(self, keep=False).judge(plain, taxonomy)
+        ending = attrs.evolve(self, keep=False)._judge(plain, taxonomy, standing_verdict(decision))
         return plain if ending.answer is None else ending.answer
 
     def _by_policy(self, policy: SelectionPolicy, decision: Decision) -> Ending[Decision]:

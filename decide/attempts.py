@@ -116,13 +116,13 @@ def _is_claim(attempt: Attempt, engine: str) -> bool:
 
 
 def _adopt(attempt: Attempt, judged: Attempt, *, outcome: str, detail: str) -> Attempt:
-    # Of the times of a leg, only those of the engine itself are its attempt's; a combinator's are not.
+    # Of the waiting of a leg, only that for the engine itself is its attempt's; that for a combinator is not.
     own = attempt.provider == judged.provider
     return attrs.evolve(
         attempt,
         usage=judged.usage if attempt.usage is None else attempt.usage,
         role=attempt.role or judged.role,
-        latency=attempt.latency or judged.latency if own else attempt.latency,
+        latency=attempt.latency or judged.latency,
         waited=attempt.waited + judged.waited if own else attempt.waited,
         started=judged.started if own and judged.waited else attempt.started,
         clipped=attempt.clipped or judged.clipped,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
-from typing import Final, cast
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import Final
 
 import attrs
 
@@ -132,19 +133,36 @@ def snapshot(decision: Decision) -> tuple[object, ...] | None:
     """
     Return a copy of the content that later edits do not reach, also not those in place of what it holds.
 
-    None when a number in it is NaN, which equals nothing.
+    None when a confidence is NaN, which equals nothing, or when something in it cannot be copied.
     """
-    numbers = (*decision.scores.values(), *decision.interaction_scores.values(), *confidences(decision))
+    numbers = confidences(decision)
     if any(map(operator.ne, numbers, numbers)):
         return None
-    return tuple([_copied(value) if type(value) in _EDITABLE else value for value in _read_content(decision)])
+    try:
+        return tuple([value if type(value) in _FIXED else _copied(value) for value in _read_content(decision)])
+    except Exception:  # noqa: BLE001 - an engine may put anything at all into a decision
+        return None
 
 
-_EDITABLE: Final = frozenset({dict, Reference})
+_FIXED: Final = frozenset({str, float, int, bool, type(None)})
+"""Types that cannot be edited in place."""
 
 
 def _copied(value: object) -> object:
-    return attrs.evolve(value) if isinstance(value, Reference) else cast("dict[object, object]", value).copy()
+    """
+    Copy *value*, all the way down where an engine put something into it that can be edited.
+    """
+    if type(value) is dict and _all_fixed(value.values()):
+        return value.copy()
+    if type(value) is tuple and _all_fixed(value):
+        return value
+    if type(value) is Reference and _all_fixed((value.kind, value.expression, value.pronoun)):
+        return attrs.evolve(value)
+    return deepcopy(value)
+
+
+def _all_fixed(parts: Iterable[object]) -> bool:
+    return all(type(part) in _FIXED for part in parts)
 
 
 def restated(decision: Decision, **changes: object) -> Decision:

@@ -126,6 +126,14 @@ def test_a_stored_refusal_stays_one_and_a_stored_yes_is_judged_again() -> None:
     assert not chain.rejudge(attrs.evolve(PLAIN, module=Scored("zz", 0.9)), TAXONOMY).actionable
 
 
+@pytest.mark.parametrize("claim", ["", "selected"])
+def test_what_a_policy_refused_in_this_process_stays_refused_whatever_it_claims_since(claim: str) -> None:
+    refused, _ = DURABLE.judge(attrs.evolve(PLAIN, calibrated=False))
+    object.__setattr__(refused, "outcome", claim)
+    again = Chain([], min_confidence=0.5).rejudge(refused, TAXONOMY)
+    assert (again.actionable, again.outcome) == (False, "unscored")
+
+
 def test_rejudging_a_rules_answer_judges_it_as_any_other_and_leaves_it_alone() -> None:
     rule = deterministic(attrs.evolve(PLAIN, intent=Scored("i", 0.6)))
     again = Chain([], policy=DURABLE).rejudge(rule, TAXONOMY)

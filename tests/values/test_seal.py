@@ -4,6 +4,8 @@ import copy
 import dataclasses
 import pickle
 import sys
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -147,6 +149,53 @@ def test_editing_what_was_judged_does_not_reach_the_judged_value_unnoticed(edit:
     assert judged.actionable == (to_json(judged) == before)
 
 
+def _with(**fields: Any) -> Decision:
+    return attrs.evolve(PLAIN, **fields)
+
+
+def _smuggled(name: str, value: Any) -> Decision:
+    decision = _with()
+    object.__setattr__(decision, name, value)
+    return decision
+
+
+WORDS: Any = ["it"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "edit"),
+    [
+        (_with(slots={"to": ["ann"]}), lambda value: value.slots["to"].append("eve")),
+        (_with(required_scopes=(["s"],)), lambda value: value.required_scopes[0].append("admin")),
+        (_with(reference=Reference(expression=WORDS)), lambda v: v.reference.expression.clear()),
+        (_smuggled("required_data", ["d"]), lambda value: value.required_data.append("e")),
+        (_smuggled("slots", OrderedDict(to="ann")), lambda value: value.slots.update(to="eve")),
+    ],
+    ids=["a list in a slot", "a list in a scope", "a list in the reference", "a list of data", "a mapping of its own"],
+)
+def test_what_can_be_edited_deep_inside_loses_the_verdict_when_it_is(
+    decision: Any, edit: Callable[[Decision], None]
+) -> None:
+    judged, _ = NARROWING.judge(decision)
+    assert judged.actionable
+    edit(judged)
+    assert not judged.actionable
+
+
+def test_what_cannot_be_copied_is_never_sealed() -> None:
+    judged, _ = NARROWING.judge(_with(slots={"to": threading.Lock()}))
+    assert not judged.actionable
+
+
+def test_a_score_that_is_not_read_does_not_keep_a_verdict_from_standing() -> None:
+    odd = attrs.evolve(PLAIN, calibrated=False, scores={"m/i": float("nan")})
+    judged, selection = NARROWING.judge(odd)
+    assert judged.actionable
+    assert selection.actionable
+    judged.scores["m/i"] = 0.9
+    assert not judged.actionable
+
+
 def test_no_two_decisions_share_what_one_may_be_edited_in() -> None:
     object.__setattr__(Decision().module, "value", "edited")
     assert Decision().module == Decision().intent == Scored()
@@ -229,7 +278,7 @@ def test_the_class_goes_from_seal_to_seal_when_a_policy_judges() -> None:
     assert judged.actionable
 
 
-def test_a_number_that_equals_nothing_is_never_sealed() -> None:
+def test_a_confidence_that_equals_nothing_is_never_sealed() -> None:
     rule = deterministic(attrs.evolve(PLAIN, interaction_confidence=float("nan")))
     assert not rule.actionable
 
