@@ -45,6 +45,12 @@ class InvalidDeviationsError(Exception):
     """
 
 
+class InvalidVectorsError(Exception):
+    """
+    A file of vectors that cannot be read.
+    """
+
+
 @attrs.frozen
 class Mismatch:
     """
@@ -68,18 +74,20 @@ class Mismatch:
 
 def read_deviations(paths: Iterable[Path]) -> dict[tuple[str, str], Deviation]:
     """
-    Read deviations by file and vector.
+    Read deviations by file and vector. Two files may list the same one, if they say the same.
 
     Raises:
-        InvalidDeviationsError: If an entry is incomplete or stands twice.
+        InvalidDeviationsError: If an entry is incomplete, stands twice in a file, or two files differ about it.
     """
     found: dict[tuple[str, str], Deviation] = {}
     for path in paths:
+        listed: set[tuple[str, str]] = set()
         for entry in _entries(path):
             deviation = _deviation(entry, path)
-            if (deviation.file, deviation.name) in found:
+            key = deviation.file, deviation.name
+            if key in listed or not same(pruned(found.setdefault(key, deviation).expected), pruned(deviation.expected)):
                 raise InvalidDeviationsError(f"{path}: {deviation.file} / {deviation.name} is listed twice")
-            found[deviation.file, deviation.name] = deviation
+            listed.add(key)
     return found
 
 
@@ -106,13 +114,26 @@ def _deviation(entry: Mapping[str, Any], path: Path) -> Deviation:
 
 def read_vectors(path: Path) -> Iterator[dict[str, Any]]:
     """
-    Yield the vectors of a file; a first line that is a header is none.
+    Yield the vectors of a file; a first line that is a header is none, nor is an empty line.
+
+    Raises:
+        InvalidVectorsError: If the file cannot be read, or a line of it is no vector.
     """
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines):
-            vector = json.loads(line) if line.strip() else {"header": None}
-            if not (number == 0 and "header" in vector) and line.strip():
-                yield vector
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, ValueError) as error:
+        raise InvalidVectorsError(f"{path}: {error}") from None
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    for position, (number, line) in enumerate(numbered):
+        try:
+            vector = json.loads(line)
+        except ValueError as error:
+            raise InvalidVectorsError(f"{path}:{number}: {error}") from None
+        if position == 0 and isinstance(vector, dict) and "header" in vector:
+            continue
+        if not isinstance(vector, dict) or not {"name", "input", "expected"} <= vector.keys():
+            raise InvalidVectorsError(f"{path}:{number}: a vector needs name, input and expected")
+        yield vector
 
 
 def run_vector(kind: str, given: dict[str, Any], backend: str = "asyncio") -> Ran | RefusedError:
@@ -156,7 +177,16 @@ def check(
     Run one vector and compare; None when it is as it should be.
     """
     place = f"{kind} / {vector['name']}" + ("" if backend == "asyncio" else f" on {backend}")
-    ran = run_vector(kind, vector["input"], backend)
+    try:
+        ran = run_vector(kind, vector["input"], backend)
+    except Exception as error:  # noqa: BLE001 - one vector that breaks the run must not hide the others
+        return Mismatch(place, f"raised {type(error).__name__}: {error}", vector["expected"])
+    return _compared(place, ran, vector, deviation)
+
+
+def _compared(
+    place: str, ran: Ran | RefusedError, vector: Mapping[str, Any], deviation: Deviation | None
+) -> Mismatch | None:
     passes_unchanged = not isinstance(ran, RefusedError) and _matches(ran, vector["expected"])
     if deviation is not None and passes_unchanged:
         return Mismatch(place, f"listed under ruling {deviation.ruling}, but passes unchanged")
@@ -226,8 +256,8 @@ def main(arguments: Sequence[str], out: TextIO = sys.stdout) -> int:
         parser.error(f"no adapter for {', '.join(unknown)}; there are {', '.join(sorted(KINDS))}")
     try:
         deviations = read_deviations(options.deviations)
-    except InvalidDeviationsError as error:
+        passed, failed = run_files(options.vectors, deviations, options.backend or BACKENDS[:1], out)
+    except (InvalidDeviationsError, InvalidVectorsError) as error:
         parser.error(str(error))
-    passed, failed = run_files(options.vectors, deviations, options.backend or BACKENDS[:1], out)
     print(f"{passed} passed, {failed} failed", file=out)
     return 1 if failed else 0

@@ -78,7 +78,7 @@ def at_least(given: Doc) -> Ran:
     try:
         combined = reading.policy(given["p"]).at_least(reading.policy(given["o"]))
     except InvalidPolicyError:
-        return Ran(actual={"valid": False}, expect=lambda expected: {"valid": expected["valid"]}, refused=True)
+        return Ran(actual={}, expect=lambda expected: {"valid": expected.get("valid", False)}, refused=True)
     return Ran(actual={"policy": writing.plain(combined, "policy"), "valid": True})
 
 

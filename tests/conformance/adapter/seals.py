@@ -22,6 +22,9 @@ _NAMES = {
     "requiredData": "required_data",
     "canHandleDeterministically": "can_handle_deterministically",
 }
+_EMPTIED = frozenset({"reference", "requiredScopes", "requiredData", "slots", "scores", "interactionScores"})
+"""Members that null empties when it is decoded into a value."""
+
 _NUMBERS = frozenset({"confidence", "interaction_confidence"})
 _MAPS_OF_NUMBERS = frozenset({"scores", "interaction_scores"})
 
@@ -54,7 +57,7 @@ def _step(decision: Decision, step: Doc, taxonomy: Taxonomy) -> tuple[Decision, 
         case "roundtrip":
             return from_json(Decision, loads(json.dumps(to_json(decision)))), {}
         case "decodeInto":
-            return _decode_into(decision, step["json"])
+            return decode_into(decision, step["json"])
         case "rejudge":
             judged = _chain(step).rejudge(decision, taxonomy)
             return judged, {"ok": judged.actionable}
@@ -88,7 +91,7 @@ def _edited(name: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _decode_into(decision: Decision, text: str) -> tuple[Decision, Doc]:
+def decode_into(decision: Decision, text: str) -> tuple[Decision, Doc]:
     """
     Values here are not decoded into: the nearest is a new one, which keeps what the document does not mention.
     """
@@ -100,6 +103,13 @@ def _decode_into(decision: Decision, text: str) -> tuple[Decision, Doc]:
 
 
 def _merged(old: Any, new: Any) -> Any:
-    if isinstance(old, dict) and isinstance(new, dict):
-        return {**old, **{key: _merged(old.get(key), member) for key, member in new.items()}}
-    return new
+    """
+    Work *new* into *old*: null empties what can be empty, and leaves anything else as it is.
+    """
+    if new is None:
+        return old
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        return new
+    emptied = {key for key in _EMPTIED & new.keys() if new[key] is None}
+    merged = {**old, **{key: _merged(old.get(key), member) for key, member in new.items()}}
+    return {key: member for key, member in merged.items() if key not in emptied}

@@ -102,10 +102,10 @@ def _stop_policy(given: Doc) -> Ran:
 
 def _stop_policy_string(given: Doc) -> Ran:
     position = next(value for key, value in given.items() if key != "op")
-    try:
-        return Ran(actual={"text": to_json(list(StopPolicy)[position])}, exact=True)
-    except IndexError:
-        raise RefusedError("the vocabulary is closed") from None
+    words = dict(enumerate(StopPolicy))
+    if position not in words:
+        raise RefusedError("the vocabulary is closed")
+    return Ran(actual={"text": to_json(words[position])}, exact=True)
 
 
 _OPERATIONS: Final[dict[str, Callable[[Doc], Ran]]] = {
