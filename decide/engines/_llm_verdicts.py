@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 from decide.engines.chat import Token
@@ -57,13 +58,9 @@ def yes_probability(token: Token) -> float | None:
     return yes / (yes + no) if yes + no else None
 
 
-def _covering(tokens: Sequence[Token], place: int) -> Token | None:
-    end = 0
-    for token in tokens:
-        end += len(token.text)
-        if end > place:
-            return token
-    return None
+def _covering(tokens: Sequence[Token], place: int) -> Token:
+    ends = accumulate(len(token.text) for token in tokens)
+    return next(token for token, end in zip(tokens, ends, strict=True) if end > place)
 
 
 def _literal(text: str, start: int, path: Sequence[str]) -> int | None:

@@ -102,7 +102,7 @@ class LLMEngine:
             raise SetupError("name: is required")
         try:
             self._max_recent = None if max_recent is None else whole("max_recent", max_recent, least=0)
-            self.decision_timeout = (
+            self.decision_timeout: float | None = (
                 None if decision_timeout is None else positive_seconds("decision_timeout", decision_timeout)
             )
         except ValueError as error:

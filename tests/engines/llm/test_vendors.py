@@ -3,6 +3,7 @@
 import gzip
 import logging
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -120,6 +121,20 @@ async def test_a_key_that_is_not_set_is_a_setting_to_fix(vendor: Vendor) -> None
         with pytest.raises(MisconfiguredError, match="NO_SUCH_VARIABLE"):
             await engine.score(asking(NOUL))
     assert not server.asked
+
+
+def broken_vault() -> str:
+    raise RuntimeError(KEY)
+
+
+@pytest.mark.parametrize("api_key", [lambda: "", lambda: "two\nlines", broken_vault], ids=["empty", "lines", "broken"])
+async def test_a_function_that_gives_no_key_is_a_setting_to_fix(vendor: Vendor, api_key: Callable[[], str]) -> None:
+    async with serving(http(200, vendor.reply(ANSWER))) as server:
+        with pytest.raises(MisconfiguredError) as failed:
+            await LLMEngine(vendor.at(server, api_key=api_key)).score(asking(NOUL))
+
+    assert not server.asked
+    assert KEY not in f"{failed.value}{failed.value.__context__}{failed.value.__cause__}"
 
 
 OPENAI_QUOTA = {"error": {"message": SAID, "type": "insufficient_quota", "param": None, "code": "insufficient_quota"}}
