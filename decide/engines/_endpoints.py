@@ -73,7 +73,7 @@ def parsed(base_url: str) -> httpx2.URL:
     Raises:
         SetupError: As `endpoint` does.
     """
-    url = _url(base_url.strip())
+    url = url_of(base_url.strip())
     if url is None:
         raise SetupError("base_url: not a URL; write it as https://host or http://127.0.0.1:8000")
     if url.scheme not in {"http", "https"}:
@@ -103,7 +103,10 @@ def is_loopback(host: str) -> bool:
     return address.is_loopback if isinstance(address, ipaddress.IPv4Address) else str(address) == "::1"
 
 
-def _url(text: str) -> httpx2.URL | None:
+def url_of(text: str) -> httpx2.URL | None:
+    """
+    Return *text* as a URL; None when it is none, or one on which parsers disagree.
+    """
     if "\\" in text or not text.isprintable() or " " in text:
         return None
     try:

@@ -13,6 +13,7 @@ import h11
 import httpx2
 from anyio.abc import ByteStream
 
+from decide.engines._endpoints import url_of
 from decide.engines._replies import BrokenExchangeError, Fault
 from decide.engines._setup import SetupError
 from decide.engines._sockets import trusted
@@ -90,10 +91,7 @@ async def tunnel(stream: ByteStream, proxy: Proxy, host: str, port: int) -> None
 
 
 def _read(text: str) -> Proxy:
-    try:
-        url = httpx2.URL(text)
-    except httpx2.InvalidURL:
-        url = None
+    url = url_of(text)
     if url is None or url.scheme not in {"http", "https"} or not url.host:
         raise SetupError(
             "proxy: must be the URL of an http or https proxy; for another kind pass client=httpx2.AsyncClient(proxy=…)"
