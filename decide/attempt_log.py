@@ -189,7 +189,7 @@ class AttemptLog:
         self._spent_before: Usage | None = None
         self.now: Callable[[], float] = clock() if parent is None else parent.now
         self._origin: float = self.now() if parent is None else parent._origin
-        self._entries: list[OpenAttempt | AttemptLog | Report] = []
+        self._entries: list[OpenAttempt | AttemptLog | Report | tuple[Attempt, ...]] = []
         self._judged: tuple[Attempt, bool] | None = None
 
     def attempt(self, name: str, role: str = "") -> OpenAttempt:
@@ -241,7 +241,7 @@ class AttemptLog:
         self.reached = False
         attempts = self.attempts()
         if any(not isinstance(entry, OpenAttempt) for entry in self._entries):
-            self._entries = [Report(attempts=attempts)]
+            self._entries = [attempts]
             return
         self.tries += 1
         for cost in [attempt.usage for attempt in attempts] or [usage]:
@@ -307,7 +307,8 @@ class AttemptLog:
         if self._judged is None:
             return written
         judged, answered = self._judged
-        merged = merge_attempts(written, self.engine, judged, answered=answered)
+        timed = not any(isinstance(entry, Report) for entry in self._entries)
+        merged = merge_attempts(written, self.engine, judged, answered=answered, timed=timed)
         return (self._all_tries(merged[0], judged),) if self.tries > 1 and len(merged) == 1 else merged
 
     def _all_tries(self, last: Attempt, judged: Attempt) -> Attempt:
@@ -326,7 +327,7 @@ class AttemptLog:
         return max(0.0, moment - self._origin)
 
 
-def _attempts(entry: OpenAttempt | AttemptLog | Report) -> Iterable[Attempt]:
+def _attempts(entry: OpenAttempt | AttemptLog | Report | tuple[Attempt, ...]) -> Iterable[Attempt]:
     match entry:
         case OpenAttempt():
             return (entry.record(),)
@@ -334,3 +335,5 @@ def _attempts(entry: OpenAttempt | AttemptLog | Report) -> Iterable[Attempt]:
             return entry.attempts()
         case Report():
             return entry.attempts
+        case tuple():
+            return entry

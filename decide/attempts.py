@@ -91,10 +91,10 @@ def merge_report(report: Report, judged: Attempt, *, answered: bool) -> tuple[At
 
 
 def merge_attempts(
-    written: tuple[Attempt, ...], engine: str, judged: Attempt, *, answered: bool
+    written: tuple[Attempt, ...], engine: str, judged: Attempt, *, answered: bool, timed: bool = False
 ) -> tuple[Attempt, ...]:
     """
-    Do what `merge_report` does, for the attempts alone.
+    Do what `merge_report` does, for the attempts alone. *timed* ones took no time when their latency is 0.
     """
     if not written:
         return (judged,)
@@ -103,11 +103,11 @@ def merge_attempts(
         claims = (i for i, attempt in enumerate(attempts) if _is_claim(attempt, engine))
         last = max(claims, default=None)
         if last is not None:
-            attempts[last] = _adopt(attempts[last], judged, outcome=judged.outcome, detail=judged.detail)
+            attempts[last] = _adopt(attempts[last], judged, judged, timed=timed)
     elif len(attempts) == 1 and attempts[0].provider == judged.provider:
         only = attempts[0]
         worded = judged if only.outcome == AttemptOutcome.ERROR else only
-        attempts[0] = _adopt(only, judged, outcome=worded.outcome, detail=worded.detail)
+        attempts[0] = _adopt(only, judged, worded, timed=timed)
     return tuple(attempts)
 
 
@@ -115,17 +115,17 @@ def _is_claim(attempt: Attempt, engine: str) -> bool:
     return attempt.provider == engine and attempt.outcome == AttemptOutcome.DECIDED
 
 
-def _adopt(attempt: Attempt, judged: Attempt, *, outcome: str, detail: str) -> Attempt:
+def _adopt(attempt: Attempt, judged: Attempt, worded: Attempt, *, timed: bool) -> Attempt:
     # Of the waiting of a leg, only that for the engine itself is its attempt's; that for a combinator is not.
     own = attempt.provider == judged.provider
     return attrs.evolve(
         attempt,
         usage=judged.usage if attempt.usage is None else attempt.usage,
         role=attempt.role or judged.role,
-        latency=attempt.latency or judged.latency,
+        latency=attempt.latency if timed else attempt.latency or judged.latency,
         waited=attempt.waited + judged.waited if own else attempt.waited,
         started=judged.started if own and judged.waited else attempt.started,
         clipped=attempt.clipped or judged.clipped,
-        outcome=outcome,
-        detail=detail,
+        outcome=worded.outcome,
+        detail=worded.detail,
     )

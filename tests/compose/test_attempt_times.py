@@ -13,13 +13,16 @@ of_both_kinds = pytest.mark.parametrize("engine", [Engine, TracedEngine])
 
 @of_both_kinds
 @in_every_shape
-async def test_an_engine_took_its_own_time_whenever_it_was_asked(shape: Shape, engine: type[Engine]) -> None:
-    backup = engine("b", answers(after=0.2))
+@pytest.mark.parametrize("seconds", [0.0, 0.2])
+async def test_an_engine_took_its_own_time_whenever_it_was_asked(
+    shape: Shape, engine: type[Engine], seconds: float
+) -> None:
+    backup = engine("b", answers(after=seconds))
 
     trace = await trace_of(shape(Single(Fallback(Engine("a", fails(ValueError("x"), after=0.3)), backup))))
 
     last = of("b", trace.attempts)
-    assert (last.started, last.latency) == pytest.approx((0.3, 0.2))
+    assert (last.started, last.latency) == pytest.approx((0.3, seconds))
 
 
 @of_both_kinds
