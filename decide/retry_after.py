@@ -19,13 +19,14 @@ _MONTHS = {
     )
 }
 _DAY = r"(?i:mon|tue|wed|thu|fri|sat|sun)"
+_MONTH = r"(?P<month>[A-Za-z]{3})"
 _LONG_DAY = r"(?i:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-_CLOCK = r"(?P<hour>\d{2}):(?P<minute>\d{2}):(?P<second>\d{2})"
+_CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2}):(?P<second>\d{2}(?:[.,]\d+)?)"
 _ZONE = r"(?:[Gg][Mm][Tt]|UTC|[+-]0000)"
 _DATES = (
-    re.compile(rf"{_DAY}, (?P<day>\d{{2}}) (?P<month>[A-Za-z]{{3}}) (?P<year>\d{{4}}) {_CLOCK} {_ZONE}", re.ASCII),
-    re.compile(rf"{_LONG_DAY}, (?P<day>\d{{2}})-(?P<month>[A-Za-z]{{3}})-(?P<year>\d{{2}}) {_CLOCK} {_ZONE}", re.ASCII),
-    re.compile(rf"{_DAY} (?P<month>[A-Za-z]{{3}}) (?P<day>[ \d]\d) {_CLOCK} (?P<year>\d{{4}})", re.ASCII),
+    re.compile(rf"{_DAY}, +(?P<day>\d{{2}}) +{_MONTH} +(?P<year>\d{{4}}) +{_CLOCK} +{_ZONE}", re.ASCII),
+    re.compile(rf"{_LONG_DAY}, +(?P<day>\d{{2}})-{_MONTH}-(?P<year>\d{{2}}) +{_CLOCK} +{_ZONE}", re.ASCII),
+    re.compile(rf"{_DAY} +{_MONTH} +(?P<day>\d{{1,2}}) +{_CLOCK} +(?P<year>\d{{4}})", re.ASCII),
 )
 
 
@@ -75,15 +76,10 @@ def _http_date(text: str) -> dt.datetime | None:
     year = int(match["year"])
     if len(match["year"]) == 2:
         year += 2000 if year < 69 else 1900
+    whole, _, fraction = match["second"].replace(",", ".").partition(".")
+    clock = int(match["hour"]), int(match["minute"]), int(whole)
     try:
-        return dt.datetime(
-            year,
-            month,
-            int(match["day"]),
-            int(match["hour"]),
-            int(match["minute"]),
-            int(match["second"]),
-            tzinfo=dt.UTC,
-        )
-    except ValueError:
+        moment = dt.datetime(year, month, int(match["day"]), *clock, tzinfo=dt.UTC)
+        return moment + dt.timedelta(seconds=float(f"0.{fraction}0"))
+    except (ValueError, OverflowError):
         return None

@@ -55,6 +55,9 @@ def test_seconds_are_read_whatever_their_size_and_capped(value: str, seconds: fl
         "Sun, 01 Mar 2026 12:00:30 +0000",
         "Sun, 01 Mar 2026 12:00:30 -0000",
         "Sunday, 01-Mar-26 12:00:30 GMT",
+        "Sun,  01 Mar 2026  12:00:30   GMT",
+        "Sun Mar 1 12:00:30 2026",
+        "Sun Mar 01 12:00:30 2026",
         "Sun Mar  1 12:00:30 2026",
     ],
 )
@@ -86,6 +89,8 @@ def test_every_form_of_an_http_date_is_read_as_utc(value: str, now: dt.datetime)
         "1.5.5",
         "30s",
         "Sun, 31 Feb 2026 12:00:30 GMT",
+        "Sun, 1 Mar 2026 12:00:30 GMT",
+        "Fri, 31 Dec 9999 23:59:59.9999999 GMT",
         "Sun, 01 Mar 2026 25:00:30 GMT",
         "Sun, 01 Xyz 2026 12:00:30 GMT",
         "Xyz, 01 Mar 2026 12:00:30 GMT",
@@ -98,6 +103,18 @@ def test_every_form_of_an_http_date_is_read_as_utc(value: str, now: dt.datetime)
 )
 def test_negative_past_and_malformed_values_ask_for_nothing(value: str) -> None:
     assert parse_retry_after(value, NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("Sun, 01 Mar 2026 12:00:30.25 GMT", 30.25),
+        ("Sun Mar  1 12:00:30,5 2026", 30.5),
+        ("Sun Mar  1 9:00:00 2026", None),
+    ],
+)
+def test_a_date_may_hold_fractions_and_short_hours(value: str, seconds: float | None) -> None:
+    assert parse_retry_after(value, NOW) == seconds
 
 
 def test_a_date_far_ahead_is_capped() -> None:
