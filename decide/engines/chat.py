@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import attrs
 
@@ -162,6 +162,10 @@ def _tokens(tokens: Iterable[Token]) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
+def _optional(kind: type | tuple[type, ...]) -> Any:
+    return attrs.validators.optional(attrs.validators.instance_of(kind))
+
+
 @attrs.frozen(kw_only=True)
 class ChatReply:
     """
@@ -174,13 +178,18 @@ class ChatReply:
         usage: What it cost; None when unknown.
         finish_reason: Why it stopped, see `FinishReason`; empty when the provider does not say.
         tokens: The tokens of *text*, when log-probabilities were asked for and given.
+
+    Raises:
+        TypeError: If a text is none, which would be found out only where nobody knows whose fault it is.
     """
 
-    text: str | None = attrs.field(default=None, repr=False)
-    structured: str | Mapping[str, object] | None = attrs.field(default=None, repr=False)
-    model: str = ""
+    text: str | None = attrs.field(default=None, repr=False, validator=_optional(str))
+    structured: str | Mapping[str, object] | None = attrs.field(
+        default=None, repr=False, validator=_optional((str, Mapping))
+    )
+    model: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
     usage: Usage | None = None
-    finish_reason: str = ""
+    finish_reason: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
     tokens: tuple[Token, ...] = attrs.field(default=(), converter=_tokens, repr=False)
 
 

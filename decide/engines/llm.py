@@ -170,13 +170,19 @@ class LLMEngine:
         context, which may quote the prompt.
         """
         try:
-            return await self._model.infer(asked)
+            reply = await self._model.infer(asked)
         except DecideError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a model's client raises
             what = type(error).__name__
             failed = _KNOWN.get(kind_of(error), EngineError)
             return failed(f"{self._name}: the model failed ({what})", detail=what[:200])
+        if isinstance(reply, ChatReply):
+            return reply
+        what = type(reply).__name__
+        return InvalidAnswerError(
+            f"{self._name}: the model must return a ChatReply, got {what}", detail=f"returned {what}"[:200]
+        )
 
     def _read(self, reply: ChatReply, read: Callable[[], T]) -> T:
         problem = ""

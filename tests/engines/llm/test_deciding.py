@@ -308,6 +308,24 @@ async def test_an_error_of_ours_is_passed_on() -> None:
     assert attempt.outcome == "quota"
 
 
+@pytest.mark.parametrize("returned", [None, DECIDED, SAID], ids=lambda value: type(value).__name__)
+async def test_what_is_no_reply_is_invalid(returned: Any) -> None:
+    attempt, failed = await attempt_of(LLMEngine(Saying(lambda asked: returned)))
+
+    assert isinstance(failed, InvalidAnswerError)
+    assert attempt.detail == f"returned {type(returned).__name__}"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"text": 5}, {"text": b"{}"}, {"structured": []}, {"model": None}, {"finish_reason": None}], ids=str
+)
+async def test_a_reply_of_the_wrong_types_fails_where_it_is_built(wrong: Any) -> None:
+    attempt, failed = await attempt_of(LLMEngine(Saying(lambda asked: ChatReply(**wrong))))
+
+    assert type(failed) is EngineError
+    assert attempt.detail == "TypeError"
+
+
 class Hanging(Saying):
     async def infer(self, asked: Inference, /) -> ChatReply:
         await anyio.sleep_forever()
