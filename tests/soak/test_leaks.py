@@ -11,11 +11,12 @@ from collections.abc import Callable
 import anyio
 import pytest
 
-from decide import Chain, Hedged, Provider, Race
-from decide.compose import Breaker, Budget, Retry, Turns
-from tests.fakes import REQUEST, Engine, answers, cleans_up, hangs
+from decide import Chain, EngineError, Hedged, Provider, Race
+from decide.compose import Breaker, Budget, Fallback, Retry, Single, Turns
+from tests.fakes import REQUEST, Behaviour, Engine, answers, cleans_up, hangs
 from tests.soak.engines import on_asyncio
 from tests.soak.soak import left_over
+from tests.test_rig import ON_ASYNCIO
 
 AT_ONCE = 50
 BLOCKS = 500
@@ -88,3 +89,56 @@ def objects_alive() -> Counter[str]:
         for one in gc.get_objects()
         if isinstance(one, kinds) or type(one).__module__.startswith(ours)
     )
+
+
+async def failing() -> object:
+    raise EngineError("x", http_status=503)
+
+
+CYCLE_FREE: dict[str, Callable[[Provider], Provider]] = {
+    "alone": lambda engine: engine,
+    "single": Single,
+    "fallback": lambda engine: Fallback(engine, Forgetful("z")),
+    "breaker": lambda engine: Breaker(engine, threshold=10**6),
+    "budget": lambda engine: Budget(engine, max_calls=10**6),
+    "turns": Turns,
+}
+ASYNCIO_ONLY: dict[str, Callable[[Provider], Provider]] = {
+    "hedged": lambda engine: Hedged(engine, Forgetful("z", answers(after=0.2)), delay=0.1),
+    "race": lambda engine: Race(engine, Forgetful("z", answers(after=0.2))),
+}
+
+
+BEHAVIOURS = {"answers": answers(), "answers late": answers(after=0.5), "hangs": hangs(), "fails": failing}
+
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS.values(), ids=BEHAVIOURS)
+@pytest.mark.parametrize("shape", CYCLE_FREE.values(), ids=CYCLE_FREE)
+async def test_a_call_leaves_no_cycles_to_collect(shape: Callable[[Provider], Provider], behaviour: Behaviour) -> None:
+    await no_cycles(shape(Forgetful("a", behaviour)))
+
+
+@ON_ASYNCIO
+@pytest.mark.parametrize("behaviour", BEHAVIOURS.values(), ids=BEHAVIOURS)
+@pytest.mark.parametrize("shape", ASYNCIO_ONLY.values(), ids=ASYNCIO_ONLY)
+async def test_a_call_beside_another_leaves_none_either(
+    shape: Callable[[Provider], Provider], behaviour: Behaviour
+) -> None:
+    await no_cycles(shape(Forgetful("a", behaviour)))
+
+
+async def no_cycles(engine: Provider) -> None:
+    """See that calls, some cut off by their caller, are gone without a garbage collection."""
+    chain = Chain([engine])
+    await ask(chain, AT_ONCE)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(20):
+            await chain.decide(REQUEST)
+            with anyio.move_on_after(0.05):
+                await chain.decide(REQUEST)
+        left = gc.collect()
+    finally:
+        gc.enable()
+    assert left < 20
