@@ -94,6 +94,24 @@ def test_null_decoded_into_a_value_empties_what_can_be_empty_and_leaves_the_rest
     assert {key: written[key] for key in ("interaction", "scores") if written.get(key)} == after
 
 
+def test_a_rule_of_any_name_listens_for_its_phrases_letter_by_letter(tmp_path: Path) -> None:
+    decision = {"module": {"value": "m"}, "intent": {}, "interaction": "command"}
+    names: list[tuple[str, list[str]]] = [("", []), ("\u00e9\t", ["{a} {"])]
+    rules = [{"name": name, "phrases": phrases, "decision": decision} for name, phrases in names]
+    certain = {**decision, "module": {"value": "m", "confidence": 1}, "outcome": "deterministic"}
+    said = {"ok": True, "decision": certain, "actionable": True, "provenance": "deterministic"}
+    path = tmp_path / "rules.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps({"name": text, "input": {"op": "table", "rules": rules, "text": text}, "expected": expected})
+            + "\n"
+            for text, expected in (("{A}  {!", said), ("a {", {"ok": False}))
+        ),
+        encoding="utf-8",
+    )
+    assert _run(str(path)) == (0, "2 passed, 0 failed\n")
+
+
 def test_an_attempt_of_unknown_latency_took_as_long_as_its_leg_whoever_made_it() -> None:
     report = Report(engine="inner", attempts=[Attempt(provider="inner", outcome="decided")])
     judged = Attempt(provider="outer", outcome="decided", latency=0.3, role="backup")
