@@ -114,7 +114,7 @@ def _read(
     holds: Callable[[Mapping[str, object]], bool],
     codes: Mapping[str, int],
 ) -> dict[str, object] | DecideError:
-    document, problem = _document(reply)
+    document, problem = document_in(reply)
     if not 200 <= reply.status < 300:
         return _failure(_by_status(reply.status, _codes(document)), reply, document, engine, secret)
     if _is_page(reply):
@@ -164,7 +164,10 @@ def redacted(text: str, secret: str = "") -> str:
     return "".join(character if character.isprintable() else " " for character in text).strip()[:MAX_SERVER_TEXT]
 
 
-def _document(reply: Reply) -> tuple[dict[str, object] | None, str]:
+def document_in(reply: Reply) -> tuple[dict[str, object] | None, str]:
+    """
+    Return the JSON object that a reply holds, or None and what is wrong with the reply.
+    """
     problem = ""
     if not reply.plain:
         problem = "packed in an encoding that was not asked for"

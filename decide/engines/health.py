@@ -8,9 +8,9 @@ from typing import Final
 import anyio
 import attrs
 
-from decide._json import DocumentError, loads
 from decide.attempt_log import AttemptLog
 from decide.engines._http import HttpService
+from decide.engines._http_errors import document_in
 from decide.engines._replies import Reply
 from decide.engines._usage import UNREADABLE_MODEL, read_model
 from decide.errors import DecideError, EngineTimeoutError, detail_of
@@ -116,8 +116,5 @@ async def _within(seconds: float, ask: Callable[[AttemptLog], Awaitable[Reply]])
 
 
 def _document(reply: Reply) -> Document:
-    try:
-        found = loads(reply.body) if reply.complete and reply.plain else None
-    except DocumentError:
-        found = None
-    return found if isinstance(found, dict) else {}
+    document, _ = document_in(reply)
+    return document or {}
