@@ -95,7 +95,7 @@ def test_null_decoded_into_a_value_empties_what_can_be_empty_and_leaves_the_rest
 
 
 def test_a_rule_of_any_name_listens_for_its_phrases_letter_by_letter(tmp_path: Path) -> None:
-    decision = {"module": {"value": "m"}, "intent": {}, "interaction": "command"}
+    decision = {"module": {"value": "m"}, "intent": {"value": ""}, "interaction": "command"}
     names: list[tuple[str, list[str]]] = [("", []), ("\u00e9\t", ["{a} {"])]
     rules = [{"name": name, "phrases": phrases, "decision": decision} for name, phrases in names]
     certain = {**decision, "module": {"value": "m", "confidence": 1}, "outcome": "deterministic"}
