@@ -89,7 +89,10 @@ class InlineCrew:
         anyio does not tell this of another task's scope in public; without its word, only a request that has reached
         the task is seen.
         """
-        return getattr(self._scope, "_effectively_cancelled", False) or self._task.cancelling() > self._requests
+        return self._abandoned() or self._task.cancelling() > self._requests
+
+    def _abandoned(self) -> bool:
+        return bool(getattr(self._scope, "_effectively_cancelled", False))
 
     async def lead(self, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
         """
@@ -140,6 +143,8 @@ class InlineCrew:
             with scope:
                 if not self._dismissed:
                     await anyio.lowlevel.checkpoint_if_cancelled()
+                    if self._abandoned():
+                        return
                 await work(*args)
         except anyio.get_cancelled_exc_class():
             raise

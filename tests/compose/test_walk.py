@@ -59,6 +59,7 @@ class Stage:
         self.breakers: list[Breaker] = []
         self.budgets: list[tuple[Budget, list[Engine]]] = []
         self.traces: list[Trace] = []
+        self.called_by_then: int | None = None
         a, b, c = self.engines
         self.chain = Chain(
             [self._around(outer, self._around(inner, a, b, [a, b]), c, self.engines)], observers=[self.traces.append]
@@ -85,8 +86,17 @@ class Stage:
             case _:
                 return Turns(engine, at_once=1)
 
+    @property
+    def called(self) -> int:
+        return sum(len(engine.calls) for engine in self.engines)
+
+    def cut(self) -> None:
+        self.called_by_then = self.called
+
     def check(self, *, cut_off: bool) -> None:
         (trace,) = self.traces
+        if cut_off and self.called_by_then is not None:
+            assert self.called == self.called_by_then, "no engine is called once the caller has given up"
         assert trace.cancelled == cut_off
         for engine in self.engines:
             assert engine.running == 0
@@ -132,7 +142,11 @@ async def _walked(outer: str, inner: str, first: str, asked: Ask, walking: Calla
         while len(stage.engines[0].calls) < 2 and not isinstance(await asked(stage.chain), Decided):
             assert stage.engines[0].ends() == ["raised"], "the composition still works"
 
-    return int(await walking(scene, after))
+    def cut() -> None:
+        if stages:
+            stages[-1].cut()
+
+    return int(await walking(scene, after, cut))
 
 
 @pytest.mark.parametrize(("outer", "inner"), PAIRS)
@@ -161,7 +175,9 @@ async def test_the_caller_may_give_up_on_answers_at_any_point(outer: str, inner:
 @pytest.mark.parametrize("outer", ["fallback", "hedged", "race", "retry", "turns"])
 @pytest.mark.parametrize("first", list(FIRST))
 async def test_the_caller_may_give_up_at_the_instant_of_any_timer(outer: str, inner: str, first: str) -> None:
-    async def walking(scene: Callable[[], Awaitable[None]], after: Callable[[bool], Awaitable[None]]) -> int:
+    async def walking(
+        scene: Callable[[], Awaitable[None]], after: Callable[[bool], Awaitable[None]], _: Callable[[], None]
+    ) -> int:
         return await walk_timers(scene, after, [0.05 * tick for tick in range(15)])
 
     assert await _walked(outer, inner, first, to_decide, walking) > 0

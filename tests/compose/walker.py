@@ -25,10 +25,10 @@ class Steps(trio.abc.Instrument):
 
     def __init__(self) -> None:
         self._left = -1
-        self._act: Callable[[], object] = lambda: None
+        self._acts: tuple[Callable[[], object], ...] = ()
 
-    def arm(self, at: int, act: Callable[[], object]) -> None:
-        self._left, self._act = at, act
+    def arm(self, at: int, *acts: Callable[[], object]) -> None:
+        self._left, self._acts = at, acts
 
     def disarm(self) -> bool:
         """Say whether the point was reached."""
@@ -38,7 +38,8 @@ class Steps(trio.abc.Instrument):
 
     def tick(self) -> None:
         if self._left == 0:
-            self._act()
+            for act in self._acts:
+                act()
         self._left = max(self._left - 1, -1)
 
     def before_task_step(self, task: trio.lowlevel.Task) -> None:
@@ -123,10 +124,14 @@ class Surroundings:
         return cls(len(asyncio.all_tasks()), timers, task.cancelling(), deadline)
 
 
-async def walk(scene: Callable[[], Awaitable[None]], after: Callable[[bool], Awaitable[None]]) -> int:
+async def walk(
+    scene: Callable[[], Awaitable[None]],
+    after: Callable[[bool], Awaitable[None]],
+    cut: Callable[[], None] = lambda: None,
+) -> int:
     """
     Call *scene* again and again, its caller giving up at the first scheduling point, at the second, and so on, until
-    it ends before that; *after* is told each time whether it was cut off.
+    it ends before that; *cut* is called when it does, and *after* is told each time whether it was cut off.
 
     Returns:
         How many points there were.
@@ -136,7 +141,7 @@ async def walk(scene: Callable[[], Awaitable[None]], after: Callable[[bool], Awa
             assert at < FAR, "the call does not end"
             before = Surroundings.now()
             with anyio.CancelScope() as scope:
-                steps.arm(at, scope.cancel)
+                steps.arm(at, scope.cancel, cut)
                 await scene()
             reached = steps.disarm()
             assert Surroundings.now() == before, f"something is left behind when the caller gives up at point {at}"
@@ -163,9 +168,13 @@ async def walk_timers(
     return cut_offs
 
 
-async def walk_natively(scene: Callable[[], Awaitable[None]], after: Callable[[bool], Awaitable[None]]) -> int:
+async def walk_natively(
+    scene: Callable[[], Awaitable[None]], after: Callable[[bool], Awaitable[None]], _: Callable[[], None]
+) -> int:
     """
     As `walk`, but the caller is an asyncio task that is cancelled by asyncio's own means.
+
+    Until that task runs again nobody can tell this from a scope inside an engine, so a racer may still start.
     """
     with stepping() as steps:
         for at in count():
