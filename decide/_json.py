@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
 import attrs
@@ -57,7 +57,8 @@ def loads(text: str | bytes) -> object:
     except ValueError:
         # The interpreter's own limit on the digits of a whole number.
         raise DocumentError("$", "a number is too long") from None
-    return document if _is_plain(document) else plain(document)
+    ascii_only = decoded.isascii() and "\\u" not in decoded
+    return document if _is_plain(document, is_text=_always if ascii_only else _is_unicode) else plain(document)
 
 
 def plain(value: object, path: str = "$") -> object:
@@ -80,7 +81,7 @@ def canonical(value: object) -> str:
     return json.dumps(plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def _is_plain(document: object) -> bool:
+def _is_plain(document: object, *, is_text: Callable[[str], bool]) -> bool:
     """
     Say whether a parsed document needs no second look, level by level.
 
@@ -93,13 +94,13 @@ def _is_plain(document: object) -> bool:
             kind = type(value)
             if kind is dict:
                 members = cast("dict[str, object]", value)
-                if not all(map(_is_unicode, members)):
+                if is_text is not _always and not all(map(is_text, members)):
                     return False
                 below.extend(members.values())
             elif kind is list:
                 below.extend(cast("list[object]", value))
             elif kind is str:
-                if not _is_unicode(cast("str", value)):
+                if not is_text(cast("str", value)):
                     return False
             elif kind is float:
                 if not math.isfinite(cast("float", value)):
@@ -110,6 +111,10 @@ def _is_plain(document: object) -> bool:
             return True
         level = below
     return False
+
+
+def _always(_: str) -> bool:
+    return True
 
 
 def _is_unicode(text: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, cast
 
 GAP_EPSILON: Final = 1e-9
@@ -37,7 +38,8 @@ class Distribution(Mapping[str, float]):
     __slots__ = ("_by_id", "pairs")
 
     def __init__(self, probabilities: Mapping[str, float] | Iterable[tuple[str, float]] = ()) -> None:
-        self.pairs: tuple[tuple[str, float], ...] = tuple(_pairs(probabilities))
+        known = probabilities.items() if type(probabilities) is dict else _pairs(probabilities)
+        self.pairs: tuple[tuple[str, float], ...] = tuple(known)
         self._by_id = dict(self.pairs)
 
     def __getitem__(self, option: str) -> float:
@@ -96,8 +98,11 @@ def sums_to_one(values: Sequence[float]) -> bool:
     """
     tolerance = max(_LEAST_TOLERANCE, min(len(values) * rounding(values), LOST_MASS))
     total = 0.0
-    for value in values:
-        total += _float(value)
+    try:
+        for value in values:
+            total += value
+    except OverflowError:
+        return False
     return not abs(total - 1.0) > tolerance
 
 
@@ -107,7 +112,7 @@ def rounding(values: Iterable[float]) -> float:
 
     Nobody rounds a probability to whole numbers, so that a plain 1 or 0 does not excuse everything.
     """
-    return 0.5 * 10.0 ** -max((_decimals(value) for value in values), default=_LEAST_DECIMALS)
+    return 0.5 * 10.0 ** -max(map(_decimals, values), default=_LEAST_DECIMALS)
 
 
 def choice_confidence(probabilities: Iterable[float], options: int) -> float:
@@ -133,9 +138,7 @@ def score_confidence(probabilities: Mapping[int, float], levels: int) -> float:
         return 1.0
     mode = max(range(levels), key=lambda level: probabilities.get(level, 0.0))
     spread = math.fsum(value * abs(level - mode) for level, value in probabilities.items())
-    middle = (levels - 1) / 2
-    scale = math.fsum(abs(level - middle) for level in range(levels)) / levels
-    return _tidy(1.0 - spread / scale)
+    return _tidy(1.0 - spread / _distance_from_middle(levels))
 
 
 def expected_score(probabilities: Mapping[int, float]) -> float:
@@ -165,6 +168,12 @@ def near_uniform(probabilities: Mapping[str, float]) -> bool:
     return all(abs(value - even) <= NEAR_UNIFORM_TOLERANCE for value in probabilities.values())
 
 
+@lru_cache(maxsize=16)
+def _distance_from_middle(levels: int) -> float:
+    middle = (levels - 1) / 2
+    return math.fsum(abs(level - middle) for level in range(levels)) / levels
+
+
 def _float(value: float) -> float:
     try:
         return float(value)
@@ -172,6 +181,7 @@ def _float(value: float) -> float:
         return math.inf
 
 
+@lru_cache(maxsize=4096)
 def _decimals(value: float) -> int:
     if not math.isfinite(_float(value)):
         return _LEAST_DECIMALS

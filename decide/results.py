@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from decide.answers import (
     Answer,
@@ -94,7 +94,13 @@ def _names_one(answer: ChoiceAnswer, offered: Collection[str]) -> bool:
     return answer.choice in offered or answer.choice in answer.probabilities
 
 
-def _distribution_problems(probabilities: Distribution, offered: Iterable[str]) -> Iterator[str]:
+def _distribution_problems(probabilities: Distribution, offered: Collection[str]) -> Iterator[str]:
+    for option, value in probabilities.pairs:
+        if option not in offered or not is_probability(value):
+            break
+    else:
+        if len(probabilities) == len(probabilities.pairs):
+            return
     known, seen = set(offered), set[str]()
     for position, (option, value) in enumerate(probabilities.pairs, start=1):
         if option not in known:

@@ -13,7 +13,15 @@ from decide.distributions import is_number, is_probability
 from decide.engines._systemone_encode import WireRequest
 from decide.engines._usage import UNREADABLE_MODEL, read_model
 from decide.errors import InvalidAnswerError
-from decide.questions import ChoiceQuestion, NoulQuestion, Question, RelevanceQuestion, ScoreQuestion, ScoreRequest
+from decide.questions import (
+    MAX_LEVELS,
+    ChoiceQuestion,
+    NoulQuestion,
+    Question,
+    RelevanceQuestion,
+    ScoreQuestion,
+    ScoreRequest,
+)
 from decide.results import answer_problems
 
 SELF_REPORTED_MODELS: Final = ("sparrow-",)
@@ -21,6 +29,7 @@ SELF_REPORTED_MODELS: Final = ("sparrow-",)
 
 _ABSENT: Final = object()
 _TIE = 1e-9
+_LEVELS = {str(level): level for level in range(MAX_LEVELS)}
 
 
 class _MalformedError(Exception):
@@ -186,11 +195,12 @@ def _score(question: ScoreQuestion, entry: Mapping[str, object], *, calibrated: 
     if not isinstance(score, int | float) or not is_number(score) or not 0 <= score <= levels - 1:
         raise _MalformedError
     _check_legend(question.levels, entry.get("legend"))
-    numbers = {str(level): level for level in range(levels)}
-    named = _probabilities(entry)
-    if not named.keys() <= numbers.keys():
-        raise _MalformedError
-    probabilities = {numbers[name]: value for name, value in named.items()}
+    probabilities: dict[int, float] = {}
+    for name, value in _probabilities(entry).items():
+        level = _LEVELS.get(name, levels)
+        if level >= levels:
+            raise _MalformedError
+        probabilities[level] = value
     return ScoreAnswer(
         score=float(score),
         levels=question.levels,
@@ -213,13 +223,17 @@ def _check_legend(levels: tuple[str, ...], legend: object) -> None:
         legend = {str(number): text for number, text in enumerate(legend)}
     if not isinstance(legend, dict):
         raise _MalformedError
-    asked = [level.strip() for level in levels]
-    for number, text in legend.items():
-        if number not in map(str, range(len(levels))):
+    for name, text in legend.items():
+        level = _LEVELS.get(name, len(levels))
+        if level >= len(levels):
             raise _MalformedError
-        said = text.strip() if isinstance(text, str) else None
-        if said != asked[int(number)] and said in asked:
+        if text != levels[level] and isinstance(text, str) and _renumbers(levels, level, text.strip()):
             raise _MalformedError
+
+
+def _renumbers(levels: tuple[str, ...], level: int, said: str) -> bool:
+    asked = [text.strip() for text in levels]
+    return said != asked[level] and said in asked
 
 
 def _probabilities(entry: Mapping[str, object]) -> dict[str, float]:
@@ -228,7 +242,10 @@ def _probabilities(entry: Mapping[str, object]) -> dict[str, float]:
         return {}
     if not isinstance(found, dict):
         raise _MalformedError
-    return {option: _probability(value) for option, value in found.items()}
+    for value in found.values():
+        if type(value) is not float or not 0.0 <= value <= 1.0:
+            return {option: _probability(value) for option, value in found.items()}
+    return found
 
 
 def _reported(entry: Mapping[str, object]) -> float | None:
