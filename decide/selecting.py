@@ -159,8 +159,9 @@ def _numbers_are_fine(answer: Answer) -> bool:
         case NoulAnswer():
             return is_probability(answer.noul)
         case ScoreAnswer():
-            in_range = is_number(answer.score) and math.isfinite(answer.score) and answer.score >= 0
-            return in_range and all(map(is_probability, answer.probabilities.values()))
+            top = len(answer.levels) - 1 if answer.levels else math.inf
+            on_scale = is_number(answer.score) and math.isfinite(answer.score) and 0 <= answer.score <= top
+            return on_scale and all(map(is_probability, answer.probabilities.values()))
         case ChoiceAnswer() | RelevanceAnswer():
             return all(is_probability(value) for _, value in answer.probabilities.pairs)
 

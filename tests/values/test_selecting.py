@@ -104,6 +104,7 @@ def test_a_noul_without_a_number_is_unknown_and_never_a_no() -> None:
         (attrs.evolve(SCORE, confidence=-0.1), "bad_confidence"),
         (attrs.evolve(SCORE, score=math.inf), "bad_scores"),
         (attrs.evolve(SCORE, score=-0.5), "bad_scores"),
+        (attrs.evolve(SCORE, score=2.5), "bad_scores"),
         (attrs.evolve(SCORE, probabilities={0: 1.5}), "bad_scores"),
         (attrs.evolve(RELEVANCE, confidence=1.5), "bad_confidence"),
         (attrs.evolve(RELEVANCE, probabilities={"a": math.nan}), "bad_scores"),
