@@ -58,7 +58,7 @@ def test_a_noul_is_judged_as_a_choice_between_true_and_false(
 
 @pytest.mark.parametrize(("score", "pick"), [(0.0, "0"), (0.49, "0"), (0.5, "1"), (1.5, "2"), (2.0, "2"), (2.5, "3")])
 def test_a_score_picks_the_nearest_level_half_up(score: float, pick: str) -> None:
-    assert NARROWING.evaluate(attrs.evolve(SCORE, score=score)).picks == (pick,)
+    assert NARROWING.evaluate(attrs.evolve(SCORE, score=score, levels=["w", "x", "y", "z"])).picks == (pick,)
 
 
 @pytest.mark.parametrize(
