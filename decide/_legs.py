@@ -217,7 +217,7 @@ async def _timed(asking: Asking[T], call: Callable[[AttemptLog], Awaitable[T | N
     except anyio.get_cancelled_exc_class():
         # Not our timer's, or the scope had kept it. The caller's is raised again below; else the engine made it up.
         failure = _made_up()
-    await heed(requests)
+    await heed(requests, log.given_up)
     try:
         if scope.cancel_called or log.now() >= log.deadline:
             raise _late(failure, asking.usage(answer), clipped=log.clipped)

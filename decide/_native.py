@@ -50,15 +50,16 @@ def cancel_requests() -> int:
     return 0 if task is None else task.cancelling() - bool(getattr(task, "_must_cancel", False))
 
 
-async def heed(requests_before: int) -> None:
+async def heed(requests_before: int, given_up: Callable[[], bool]) -> None:
     """
     Raise the cancellation that somebody asked for and an engine kept to itself.
 
     Args:
         requests_before: `cancel_requests()` from before the engine was called.
+        given_up: Whether the caller of a task beside it has given up.
     """
     await anyio.lowlevel.checkpoint_if_cancelled()
-    if cancel_requests() > requests_before:
+    if cancel_requests() > requests_before or given_up():
         raise anyio.get_cancelled_exc_class()
 
 

@@ -117,6 +117,10 @@ class OpenAttempt:
         )
 
 
+def _nobody() -> bool:
+    return False
+
+
 class AttemptLog:
     """
     Where one leg of a call writes what it tries, while it tries it.
@@ -145,6 +149,7 @@ class AttemptLog:
         accepted: A combinator that writes here has its winner, though it may still wait for the losers.
         reached: An engine was called in this leg itself.
         now: The loop's clock.
+        given_up: Tells a leg that runs beside the caller whether the caller has given up, where its own scope cannot.
     """
 
     __slots__ = (
@@ -158,6 +163,7 @@ class AttemptLog:
         "deadline",
         "engine",
         "fallback_fired",
+        "given_up",
         "hedge_fired",
         "model",
         "name",
@@ -188,6 +194,7 @@ class AttemptLog:
         self.reached: bool = False
         self._spent_before: Usage | None = None
         self.now: Callable[[], float] = clock() if parent is None else parent.now
+        self.given_up: Callable[[], bool] = _nobody if parent is None else parent.given_up
         self._origin: float = self.now() if parent is None else parent._origin
         self._entries: list[OpenAttempt | AttemptLog | Report | tuple[Attempt, ...]] = []
         self._judged: tuple[Attempt, bool] | None = None

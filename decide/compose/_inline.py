@@ -82,17 +82,17 @@ class InlineCrew:
         if self._leading and self._task is not current:
             self._scope.cancel()
 
+    def abandoned(self) -> bool:
+        """
+        As in `Crew`. anyio does not tell this of another task's scope in public.
+        """
+        return bool(getattr(self._scope, "_effectively_cancelled", False))
+
     def forsaken(self) -> bool:
         """
-        As in `Crew`.
-
-        anyio does not tell this of another task's scope in public; without its word, only a request that has reached
-        the task is seen.
+        As in `Crew`: what was asked by asyncio's own means cannot be told from a scope inside the engine that leads.
         """
-        return self._abandoned() or self._task.cancelling() > self._requests
-
-    def _abandoned(self) -> bool:
-        return bool(getattr(self._scope, "_effectively_cancelled", False))
+        return self.abandoned() or self._task.cancelling() > self._requests
 
     async def lead(self, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
         """
@@ -143,7 +143,7 @@ class InlineCrew:
             with scope:
                 if not self._dismissed:
                     await anyio.lowlevel.checkpoint_if_cancelled()
-                    if self._abandoned():
+                    if self.abandoned():
                         return
                 await work(*args)
         except anyio.get_cancelled_exc_class():

@@ -10,6 +10,7 @@ import attrs
 from decide._legs import Asking, Ending, run_leg
 from decide.answers import ScoreResult
 from decide.attempt_log import AttemptLog
+from decide.compose._tasks import Crew
 from decide.deadlines import enough_time
 from decide.errors import MEANINGS, EngineError, Kind, NoAnswerError
 from decide.outcomes import AttemptOutcome
@@ -26,6 +27,7 @@ class Legs(Generic[T]):
 
     Attributes:
         log: The combinator's own log.
+        crew: Who runs the legs, when several run at once.
         winner: The index of the leg whose answer was accepted; it stays the winner whatever happens afterwards.
         stands: The primary ended without a usable answer in a way that no backup is asked about.
         halted: A leg ended in a way that goes to no further engine.
@@ -46,6 +48,7 @@ class Legs(Generic[T]):
         self._logs: dict[int, AttemptLog] = {}
         self._endings: dict[int, Ending[T]] = {}
         self.log = log
+        self.crew: Crew | None = None
         self.winner: int | None = None
         self.stands = False
         self.halted = False
@@ -88,8 +91,11 @@ class Legs(Generic[T]):
         """
         Start the log of a leg, which is what makes it started.
         """
-        self._logs[index] = self.log.child(self._engines[index].name, role)
-        return self._logs[index]
+        log = self._logs[index] = self.log.child(self._engines[index].name, role)
+        if (crew := self.crew) is not None:
+            above = log.given_up
+            log.given_up = lambda: crew.abandoned() or above()
+        return log
 
     async def run(self, index: int) -> Ending[T]:
         """

@@ -37,9 +37,15 @@ class Crew(Protocol):
         """
         ...
 
+    def abandoned(self) -> bool:
+        """
+        Say whether the caller has surely given up while the one that leads takes its time to let go.
+        """
+        ...
+
     def forsaken(self) -> bool:
         """
-        Say whether the caller has given up while the one that leads takes its time to let go.
+        As `abandoned`, and when in doubt, yes.
         """
         ...
 
@@ -86,9 +92,15 @@ class TaskGroupCrew:
         self._dismissed = True
         self._group.cancel_scope.cancel()
 
-    def forsaken(self) -> bool:
+    def abandoned(self) -> bool:
         """
         As in `Crew`. A task group cancels all its tasks at once.
+        """
+        return False
+
+    def forsaken(self) -> bool:
+        """
+        As in `Crew`.
         """
         return False
 

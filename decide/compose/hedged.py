@@ -71,7 +71,7 @@ class Hedged(Combinator):
         return max(self._timeouts[_PRIMARY], self._delay + self._timeouts[_BACKUP])
 
     async def _run(self, legs: Legs[T]) -> None:
-        crew = muster()
+        crew = legs.crew = muster()
         crew.after(self._delay, _run_hedge, legs, crew)
         legs.open(_PRIMARY, "primary").backup_waiting = True
         await crew.lead(_run_primary, legs, crew)

@@ -50,7 +50,7 @@ class Race(Combinator):
         )
 
     async def _run(self, legs: Legs[T]) -> None:
-        crew = muster()
+        crew = legs.crew = muster()
         for index in range(len(legs)):
             legs.open(index, "racer")
         for index in range(1, len(legs)):

@@ -240,6 +240,29 @@ async def test_a_unit_stays_spent_when_the_caller_gives_up_on_an_engine_that_was
     assert budget.stats().used == 1
 
 
+@pytest.mark.parametrize("behaviour", [answers(after=1.0), fails(ValueError("x"), after=1.0)], ids=["answers", "fails"])
+@pytest.mark.parametrize(
+    "around",
+    [
+        Race,
+        lambda stubborn, other: Race(stubborn, Race(other, Engine("c", hangs(), timeout=60))),
+        lambda stubborn, other: Race(stubborn, Race(Engine("c", hangs(), timeout=60), other)),
+        lambda stubborn, other: Hedged(stubborn, other, delay=0.1),
+    ],
+    ids=["race", "race in race", "race in race, last", "hedged"],
+)
+async def test_whoever_runs_beside_a_stubborn_engine_counts_for_nothing_once_the_caller_has_given_up(
+    around: Callable[[Provider, Provider], Provider], behaviour: Behaviour
+) -> None:
+    breaker, log = Breaker(Engine("b", behaviour, timeout=60), threshold=1), AttemptLog()
+
+    with anyio.move_on_after(0.5):
+        await directly(around(Engine("a", cleans_up(5.0), timeout=60), breaker), log)
+
+    assert of("b", log.report().attempts).outcome == "cancelled"
+    assert (breaker.state, breaker.stats().failures) == ("closed", 0)
+
+
 async def test_attempts_that_ended_before_the_caller_gave_up_stay_as_they_were() -> None:
     traces: list[Trace] = []
     chain = Chain([Engine("a", fails(ValueError("x"))), Engine("b", hangs())], observers=[traces.append])
