@@ -1,6 +1,7 @@
 """A breaker: what counts, what does not, one probe at a time, and nothing that an old or a stubborn call can break."""
 
 import threading
+import time
 from collections.abc import Callable
 
 import anyio
@@ -110,6 +111,19 @@ async def test_an_open_breaker_refuses_at_once_and_says_so() -> None:
         await directly(breaker)
 
     assert len(engine.calls) == 1
+
+
+@pytest.mark.parametrize("jump", [24 * 3600.0, -24 * 3600.0], ids=["a day ahead", "a day back"])
+async def test_jumps_of_the_wall_clock_change_nothing(jump: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = time.time
+    breaker = Breaker(Engine("a", fails(BROKEN), answers()), threshold=1, cooldown=30.0)
+    await ask(breaker)
+
+    monkeypatch.setattr(time, "time", lambda: real() + jump)
+
+    with pytest.raises(UnavailableError):
+        await directly(breaker)
+    assert breaker.stats().state == "open"
 
 
 async def test_it_has_the_name_the_timeout_and_the_class_of_its_engine() -> None:

@@ -21,7 +21,7 @@ from decide import (
 )
 from decide.attempt_log import AttemptLog
 from tests.compose.asking import Ask, directly, each, for_both_operations, of, outcomes, trace_of
-from tests.fakes import Behaviour, Engine, Says, abstains, answers, cleans_up, fails, hangs
+from tests.fakes import Behaviour, Engine, Says, abstains, answers, blocks, cleans_up, fails, hangs
 
 BROKEN = fails(EngineError("x"))
 
@@ -219,3 +219,25 @@ async def test_a_primary_that_only_waits_for_its_losers_is_not_silent() -> None:
     assert trace.engine == "a"
     assert not spare.calls
     assert not trace.hedge_fired
+
+
+async def test_an_engine_that_blocks_the_thread_is_told_with_the_time_it_really_took() -> None:
+    spare = Engine("b")
+
+    trace = await trace_of(Hedged(Engine("a", blocks(1.0)), spare, delay=0.05))
+
+    assert of("a", trace.attempts).latency == pytest.approx(1.0)
+    assert trace.engine == "a"
+    assert not trace.hedge_fired
+
+
+async def test_an_engine_that_blocks_the_thread_past_its_time_leaves_the_backup_what_is_left_of_the_total() -> None:
+    in_time, too_late = Engine("b"), Engine("b")
+
+    some_left = await trace_of(Hedged(Engine("a", blocks(1.2), timeout=1.0), in_time, delay=0.05))
+    none_left = await trace_of(Hedged(Engine("a", blocks(9.0), timeout=1.0), too_late, delay=0.05))
+
+    assert outcomes(some_left.attempts) == [("a", "timeout"), ("b", "decided")]
+    assert outcomes(none_left.attempts) == [("a", "timeout")]
+    assert of("a", none_left.attempts).latency == pytest.approx(9.0)
+    assert not too_late.calls
