@@ -12,7 +12,7 @@ def positive_seconds(name: str, value: float) -> float:
     Raises:
         ValueError: Naming the setting.
     """
-    if isinstance(value, bool) or not math.isfinite(value) or value <= 0:
+    if not _is_finite(value) or value <= 0:
         raise ValueError(f"{name} must be a finite number of seconds above 0, got {value!r}")
     return float(value)
 
@@ -24,7 +24,7 @@ def seconds(name: str, value: float) -> float:
     Raises:
         ValueError: Naming the setting.
     """
-    if isinstance(value, bool) or not math.isfinite(value) or value < 0:
+    if not _is_finite(value) or value < 0:
         raise ValueError(f"{name} must be a finite number of seconds, 0 or above, got {value!r}")
     return float(value)
 
@@ -39,3 +39,7 @@ def whole(name: str, value: int, *, least: int) -> int:
     if type(value) is not int or value < least:
         raise ValueError(f"{name} must be a whole number, {least} or above, got {value!r}")
     return value
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

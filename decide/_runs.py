@@ -25,6 +25,7 @@ class Run(Generic[T]):
     Attributes:
         taken: The ending whose answer is returned; None until there is one.
         stopped: The ending that stopped the chain; None when nothing did.
+        errors: What engines raised, in their order.
     """
 
     def __init__(self, policy: SelectionPolicy | None) -> None:
@@ -33,6 +34,7 @@ class Run(Generic[T]):
         self._taken_from: tuple[str, AttemptLog] | None = None
         self.taken: Ending[T] | None = None
         self.stopped: Ending[T] | None = None
+        self.errors: list[BaseException] = []
 
     def leg(self, name: str) -> AttemptLog:
         """

@@ -102,7 +102,8 @@ async def ask(
         engine: An engine, a combinator, or a chain.
         state: Text, or any JSON object or list.
         questions: Questions by key.
-        policy: What selections are held to; by default the chain's own policy, else `NARROWING`.
+        policy: What selections are held to; by default the policy of *engine*, the strictest where several judge in
+            it, and `NARROWING` where none does.
 
     Raises:
         InvalidRequestError: If no engine could answer the request.
@@ -116,5 +117,6 @@ async def ask(
         raise ended.error
     result = ended.kept if isinstance(ended, Undecided) else ended.result
     if not isinstance(result, ScoreResult):
-        raise UndecidedError("no engine answered", trace=ended.trace)
+        errors = ended.errors if isinstance(ended, Undecided) else ()
+        raise UndecidedError(f"no engine answered: {ended.trace.summary}", trace=ended.trace, errors=errors)
     return Answers(request=request, result=result, policy=policy or chain.policy or NARROWING, trace=ended.trace)

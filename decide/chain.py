@@ -19,7 +19,7 @@ from decide.answers import ScoreResult
 from decide.decisions import Decision
 from decide.errors import DecideError, Kind, UndecidedError
 from decide.outcomes import AttemptOutcome
-from decide.policies import SelectionPolicy
+from decide.policies import SelectionPolicy, strictest
 from decide.providers import AnyProvider, Engine, adapt
 from decide.questions import ScoreRequest
 from decide.requests import Request
@@ -70,10 +70,13 @@ class Undecided:
 
     Attributes:
         kept: The answer that came closest, when the chain keeps those; never actionable.
+        errors: What its engines raised, in their order, to be looked at by a person: whatever an engine put into an
+            exception is in there, so it is neither chained to an error of ours nor part of the trace.
         trace: Every attempt; `trace.outage` tells an outage from a lack of opinion.
     """
 
     kept: Decision | ScoreResult | None = None
+    errors: tuple[BaseException, ...] = attrs.field(default=(), repr=False)
     trace: Trace
 
     def require(self) -> NoReturn:
@@ -83,7 +86,7 @@ class Undecided:
         Raises:
             UndecidedError: Always, with the trace.
         """
-        raise UndecidedError("the chain reached no decision", trace=self.trace)
+        raise UndecidedError(f"nothing decided: {self.trace.summary}", trace=self.trace, errors=self.errors)
 
 
 @attrs.frozen(kw_only=True)
@@ -121,7 +124,8 @@ class Chain:
         min_confidence: Without a policy, the least confidence in module and intent; None accepts any.
         timeout: Seconds each engine has that does not declare its own `decision_timeout`.
         policy: Judges every decision; without one, `min_confidence` and the bars for side effects do.
-        keep_non_selected: Return the first answer that no policy lets act, marked as such, instead of asking on.
+        keep_non_selected: Return the first answer that a policy does not let act, the chain's own or that of a
+            combinator in it, marked as such, instead of asking on. What is below `min_confidence` is never kept.
         stop_on_quota: Whether a spent quota or budget stops the chain.
         stop_on_misconfigured: Whether a broken setting stops the chain.
         observers: Called with the trace of every run, also of a cancelled one.
@@ -143,6 +147,8 @@ class Chain:
         stop_on_misconfigured: StopPolicy = StopPolicy.STOP,
         observers: Iterable[Observer] = (),
     ) -> None:
+        if not isinstance(providers, Iterable):
+            raise TypeError(f"providers are a list of engines, got {type(providers).__name__}: put it in a list")
         self._engines = tuple(adapt(provider) for provider in providers)
         self._judge = Judge(policy=policy, floor=min_confidence, keep=keep_non_selected)
         self._timeout = positive_seconds("timeout", timeout)
@@ -152,9 +158,9 @@ class Chain:
     @property
     def policy(self) -> SelectionPolicy | None:
         """
-        The policy that judges, if there is one.
+        The policy that judges here; without one, the strictest of those that judge in the engines.
         """
-        return self._judge.policy
+        return self._judge.policy or strictest(engine.policy for engine in self._engines)
 
     async def decide(self, request: Request) -> Ended:
         """
@@ -166,7 +172,7 @@ class Chain:
         if run.stopped is not None:
             return _stopped(run.stopped, trace)
         if run.taken is None or run.taken.kept:
-            return Undecided(kept=run.taken.answer if run.taken else None, trace=trace)
+            return Undecided(kept=run.taken.answer if run.taken else None, errors=tuple(run.errors), trace=trace)
         return Decided(decision=run.taken.answer, trace=trace)
 
     async def score(self, request: ScoreRequest) -> Ended:
@@ -182,7 +188,7 @@ class Chain:
         if run.stopped is not None:
             return _stopped(run.stopped, trace)
         if run.taken is None or run.taken.kept:
-            return Undecided(kept=run.taken.answer if run.taken else None, trace=trace)
+            return Undecided(kept=run.taken.answer if run.taken else None, errors=tuple(run.errors), trace=trace)
         return Decided(result=run.taken.answer, trace=trace)
 
     def rejudge(self, decision: Decision, taxonomy: Taxonomy) -> Decision:
@@ -213,6 +219,8 @@ class Chain:
         """
         log = run.leg(engine.name)
         ending = await run_leg(asking, engine, log, within=engine.timeout or self._timeout)
+        if ending.error is not None:
+            run.errors.append(ending.error)
         if ending.kind in self._stops:
             run.stopped = ending
         elif ending.outcome is AttemptOutcome.DECIDED:
@@ -234,8 +242,9 @@ def _stopped(ending: Ending[T], trace: Trace) -> Stopped:
     Say what stopped the chain by an error of its own kind, even when it came wrapped in another.
     """
     error = ending.error
-    if isinstance(error, DecideError) and type(error).kind is ending.kind:
-        return Stopped(error=error, trace=trace)
-    named = trace.error or DecideError("chain stopped")
-    named.__cause__ = error
-    return Stopped(error=named, trace=trace)
+    if not (isinstance(error, DecideError) and type(error).kind is ending.kind):
+        cause = error if isinstance(error, DecideError) else None
+        error = trace.error or DecideError("chain stopped")
+        error.__cause__ = cause
+    error.trace = trace
+    return Stopped(error=error, trace=trace)

@@ -106,8 +106,10 @@ class DecideError(Exception):
         retry_after: Seconds the other side asked us to wait.
         server_text: What a server said, redacted and cut. Never put into a trace or a log.
         usage: What the failed call is known to have cost.
+        trace: Every attempt of the run that ended in this error; None where no run did.
     """
 
+    trace: Trace | None = None
     kind: ClassVar[Kind] = Kind.ERROR
 
     def __init__(
@@ -272,15 +274,16 @@ class NoAnswerError(DecideError):
 
 class UndecidedError(DecideError):
     """
-    A caller required a decision and the chain reached none.
+    A caller required a decision and the chain reached none; `trace` says why.
 
     Attributes:
-        trace: Every attempt that was made; None only when built by hand.
+        errors: What engines raised, for a person to look at; see `Undecided`.
     """
 
-    def __init__(self, message: str = "", *, trace: Trace | None = None) -> None:
+    def __init__(self, message: str = "", *, trace: Trace | None = None, errors: Iterable[BaseException] = ()) -> None:
         super().__init__(message)
         self.trace = trace
+        self.errors = tuple(errors)
 
 
 def walk(error: BaseException) -> Iterator[BaseException]:
@@ -364,5 +367,7 @@ def detail_of(error: BaseException) -> str:
     if isinstance(error, DecideError):
         if error.detail:
             return error.detail
-        return f"http {error.http_status}" if error.http_status is not None else ""
+        if error.http_status is not None:
+            return f"http {error.http_status}"
+        return type(error).__name__ if error.kind is Kind.ERROR and not isinstance(error, NoAnswerError) else ""
     return type(error).__name__[:200]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -109,6 +110,14 @@ class SelectionPolicy:
             models=_in_both(self.models, other.models),
             **bars,
         )
+
+
+def strictest(policies: Iterable[SelectionPolicy | None]) -> SelectionPolicy | None:
+    """
+    Return a policy that is as strict as the strictest of *policies* in every respect; None when there is none.
+    """
+    found = list(dict.fromkeys(policy for policy in policies if policy is not None))
+    return functools.reduce(SelectionPolicy.at_least, found) if found else None
 
 
 def _higher(one: float | None, other: float | None) -> float | None:

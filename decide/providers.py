@@ -10,6 +10,7 @@ import attrs
 from decide.answers import ScoreResult
 from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
+from decide.policies import SelectionPolicy
 from decide.questions import ScoreRequest
 from decide.requests import Request
 
@@ -100,6 +101,7 @@ class Engine:
         score: How to have it answer questions; None when it cannot.
         traced: It writes into the log itself.
         retries: Somewhere in here a call is tried again.
+        policy: The strictest policy that judges in here; None when none does.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Engine:
     score: ScoreCall | None
     traced: bool
     retries: bool
+    policy: SelectionPolicy | None
 
 
 def adapt(engine: AnyProvider) -> Engine:
@@ -121,6 +124,8 @@ def adapt(engine: AnyProvider) -> Engine:
         TypeError: If it has no name, or neither `decide` nor `score`.
         ValueError: If its `decision_timeout` is not a positive number of seconds.
     """
+    if isinstance(engine, type):
+        raise TypeError(f"{engine.__name__} is a class: pass an engine made of it")
     name = getattr(engine, "name", None)
     if not isinstance(name, str):
         raise TypeError(f"{type(engine).__name__} is no engine: it needs a `name` and an async `decide` or `score`")
@@ -139,6 +144,7 @@ def adapt(engine: AnyProvider) -> Engine:
         exclusives=exclusives | {id(engine)} if getattr(engine, "exclusive", False) else exclusives,
         decide=decide,
         score=score,
+        policy=policy if isinstance(policy := getattr(engine, "policy", None), SelectionPolicy) else None,
         retries=getattr(engine, "_retries", False),
         traced=hasattr(engine, "decide_traced") or hasattr(engine, "score_traced"),
     )

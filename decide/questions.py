@@ -159,7 +159,14 @@ Question = NoulQuestion | ChoiceQuestion | ScoreQuestion | RelevanceQuestion
 
 
 def _question_dict(questions: Mapping[str, Question]) -> dict[str, Question]:
+    if not isinstance(questions, Mapping):
+        raise TypeError(f"questions are a mapping of keys to questions, got {type(questions).__name__}")
     return dict(questions)
+
+
+def _is_state(_: object, __: object, state: Any) -> None:
+    if not isinstance(state, str | Mapping | Sequence) or isinstance(state, bytes | bytearray):
+        raise TypeError(f"the state is text, or a JSON object or list, got {type(state).__name__}")
 
 
 def _named_questions(_: object, __: object, questions: Mapping[str, Question]) -> None:
@@ -181,7 +188,7 @@ class ScoreRequest:
         product: Which product asks.
     """
 
-    text: str | Mapping[str, object] | Sequence[object] = attrs.field(repr=False)
+    text: str | Mapping[str, object] | Sequence[object] = attrs.field(repr=False, validator=_is_state)
     questions: dict[str, Question] = attrs.field(converter=_question_dict, validator=_named_questions)
     context: dict[str, object] = attrs.field(factory=dict, converter=object_dict, repr=False)
     product: str = ""

@@ -96,6 +96,14 @@ class Trace:
         return kind(f"chain stopped{place} ({self.stopped_by}){more}")
 
     @property
+    def summary(self) -> str:
+        """
+        How each attempt ended, in one line of our own words.
+        """
+        ends = (f"{one.provider}: {one.outcome}" + (f" ({one.detail})" if one.detail else "") for one in self.attempts)
+        return "; ".join(ends) or "there was no engine to ask"
+
+    @property
     def usage(self) -> TotalUsage:
         """
         The sum over all attempts, and whether it is exact or a lower bound.

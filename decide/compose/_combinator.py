@@ -14,7 +14,7 @@ from decide.answers import ScoreResult
 from decide.attempt_log import AttemptLog
 from decide.compose._settle import Legs, with_report
 from decide.decisions import Decision
-from decide.policies import SelectionPolicy
+from decide.policies import SelectionPolicy, strictest
 from decide.providers import AnyProvider, Engine, adapt
 from decide.questions import ScoreRequest
 from decide.requests import Request
@@ -70,6 +70,13 @@ class Combinator:
         The most seconds it takes.
         """
         return max(self._timeouts)
+
+    @property
+    def policy(self) -> SelectionPolicy | None:
+        """
+        The policy that judges here; without one, the strictest of those that judge in the engines.
+        """
+        return self._policy or strictest(engine.policy for engine in self._engines)
 
     @property
     def deterministic(self) -> bool:

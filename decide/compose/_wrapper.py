@@ -12,6 +12,7 @@ from decide.answers import ScoreResult
 from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
 from decide.errors import EngineTimeoutError, InvalidAnswerError
+from decide.policies import SelectionPolicy
 from decide.providers import AnyProvider, adapt
 from decide.questions import ScoreRequest
 from decide.requests import Request
@@ -46,6 +47,13 @@ class Wrapper:
         The engine's.
         """
         return self._engine.timeout
+
+    @property
+    def policy(self) -> SelectionPolicy | None:
+        """
+        The engine's.
+        """
+        return self._engine.policy
 
     @property
     def deterministic(self) -> bool:

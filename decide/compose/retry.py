@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 import anyio
@@ -15,7 +16,7 @@ from decide.answers import Usage
 from decide.attempt_log import AttemptLog
 from decide.compose._wrapper import Wrapper
 from decide.deadlines import charged, enough_time
-from decide.errors import EngineError, InvalidAnswerError, NoAnswerError
+from decide.errors import EngineError, InvalidAnswerError, NoAnswerError, RateLimitedError
 from decide.providers import AnyProvider
 from decide.retry_after import retry_delay
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-RETRYABLE: Final = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+RATE_LIMITED: Final = 429
+RETRYABLE: Final = frozenset({408, 425, RATE_LIMITED, 500, 502, 503, 504, 529})
 """Statuses that may pass. A 429 that means a spent allowance is no EngineError and is never tried again."""
 
 
@@ -75,12 +77,16 @@ class Retry(Wrapper):
         retry_on: Collection[int] = (),
         on_error: Callable[[Failure], Literal["retry", "fail"]] | None = None,
     ) -> None:
+        # Here, so that who never retries never loads it, and no call waits for an import.
+        from tenacity import AsyncRetrying, stop_after_attempt  # noqa: PLC0415
+
         super().__init__(engine)
         self._retries = True
         self._tries = whole("retries", retries, least=0) + 1
         self._backoff = seconds("backoff", backoff)
         self._statuses = RETRYABLE | {whole("retry_on", status, least=100) for status in retry_on}
         self._on_error = on_error
+        self._retrying = partial(AsyncRetrying, stop=stop_after_attempt(self._tries), wait=self._wait, reraise=True)
 
     async def _guard(self, asking: Asking[T], log: AttemptLog) -> T | None:
         costs: list[Usage | None] = []
@@ -91,16 +97,10 @@ class Retry(Wrapper):
             await anyio.lowlevel.checkpoint_if_cancelled()
             log.again(costs[-1])
 
-        # Imported here, so that `import decide` stays as light as it is for those who never retry.
-        from tenacity import AsyncRetrying, stop_after_attempt  # noqa: PLC0415
-
-        retrying = AsyncRetrying(
+        retrying = self._retrying(
             sleep=sleep,
-            stop=stop_after_attempt(self._tries),
-            wait=self._wait,
             retry=lambda state: self._worth_it(state, log),
             before_sleep=lambda state: costs.append(getattr(_error_of(state), "usage", None)),
-            reraise=True,
         )
         return await retrying(self._ask, asking, log)
 
@@ -125,7 +125,8 @@ class Retry(Wrapper):
             return bool(error.errors) and all(self._is_retryable(one) for one in error.errors)
         if not isinstance(error, EngineError) or isinstance(error, InvalidAnswerError):
             return False
-        return error.transient if error.http_status is None else error.http_status in self._statuses
+        status = RATE_LIMITED if isinstance(error, RateLimitedError) else error.http_status
+        return error.transient if status is None else status in self._statuses
 
     def _wait(self, state: RetryCallState) -> float:
         error = _error_of(state)

@@ -131,7 +131,7 @@ def test_an_ending_that_can_start_no_backup_is_refused_by_its_name(kind: Build, 
 
 
 def test_one_string_is_no_collection_of_endings() -> None:
-    with pytest.raises(ValueError, match="fail_over"):
+    with pytest.raises(TypeError, match="fail_over"):
         Fallback(Engine("a"), Engine("b"), fail_over="error")
 
 

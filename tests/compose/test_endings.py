@@ -314,7 +314,7 @@ async def test_a_chain_tells_engines_that_failed_differently_apart() -> None:
     )
 
     told = [(attempt.provider, attempt.outcome, attempt.detail) for attempt in trace.attempts]
-    assert told == [("a", "auth", ""), ("b", "error", ""), ("c", "error", "KeyError")]
+    assert told == [("a", "auth", ""), ("b", "error", "EngineError"), ("c", "error", "KeyError")]
 
 
 async def test_a_timeout_of_the_engines_own_making_is_not_ours() -> None:

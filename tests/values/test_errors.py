@@ -20,6 +20,7 @@ from decide import (
     NoAnswerError,
     PolicyRefusalError,
     QuotaError,
+    RateLimitedError,
     ReplayMissError,
     TimeBudgetError,
     Trace,
@@ -208,7 +209,8 @@ def test_halting_kinds_are_those_that_a_person_has_to_see() -> None:
 @pytest.mark.parametrize(
     ("error", "detail"),
     [
-        (EngineError("my secret"), ""),
+        (EngineError("my secret"), "EngineError"),
+        (RateLimitedError("my secret"), "RateLimitedError"),
         (EngineError("my secret", detail="3 of 4 answers"), "3 of 4 answers"),
         (EngineError("my secret", http_status=503, server_text="secret"), "http 503"),
         (InvalidRequestError("my secret", key="secret"), ""),
