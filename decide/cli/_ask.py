@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -14,13 +13,15 @@ from decide.cli._asked import AskingCommand, questions_in_order
 from decide.cli._consoles import err, out
 from decide.cli._documents import document
 from decide.cli._durations import Duration
-from decide.cli._engines import LOCAL, STRATEGIES, compose, engines_from
+from decide.cli._engines import LOCAL, STRATEGIES, Servers, compose, engines_from
 from decide.cli._exits import Exit
 from decide.cli._files import policy_called, questions_in
 from decide.cli._questions import collect
 from decide.cli._render import HOW_TO_ACCEPT, AnswerBlock, failure_text
 from decide.cli._runs import Finished, run
+from decide.cli._state import read_state
 from decide.cli._verdicts import Verdict
+from decide.engines.dialects import DIALECTS
 from decide.observe.timelines import TerminalTimeline
 from decide.questions import ScoreRequest
 
@@ -68,8 +69,16 @@ Exit status:
     "--questions", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Questions as JSON or TOML."
 )
 @click.option(
-    "--engine", "engines", multiple=True, metavar="local|URL", help=f"Who answers. Repeatable.  [default: {LOCAL}]"
+    "--engine", "engines", multiple=True, metavar="local|NAME|URL", help=f"Who answers. Repeatable.  [default: {LOCAL}]"
 )
+@click.option(
+    "--dialect",
+    type=click.Choice(tuple(DIALECTS)),
+    default="systemone",
+    show_default=True,
+    help="What servers named by URL speak.",
+)
+@click.option("--key-variable", default="", metavar="NAME", help="The environment variable with the server's key.")
 @click.option("--model", default="", metavar="NAME", help="The model to ask servers for; some insist on a name.")
 @click.option(
     "--strategy",
@@ -95,6 +104,8 @@ def ask(
     questions: Path | None,
     engines: tuple[str, ...],
     model: str,
+    dialect: str,
+    key_variable: str,
     strategy: str | None,
     after: float | None,
     policy: str,
@@ -108,23 +119,15 @@ def ask(
     from_file = questions_in(questions).items() if questions else ()
     asked = collect([*from_file, *questions_in_order(ctx)])
     bars = policy_called(policy)
-    engine = compose(engines_from(engines or (LOCAL,), model), strategy, after, bars)
-    request = ScoreRequest(text=_read(state), questions=asked)
+    servers = Servers(model=model, dialect=dialect, key_variable=key_variable)
+    engine = compose(engines_from(engines or (LOCAL,), servers), strategy, after, bars)
+    request = ScoreRequest(text=read_state(state), questions=asked)
     finished = anyio.run(partial(run, engine, request, bars, accept_proposals=accept_proposals))
     if as_json:
         click.echo(json.dumps(document(finished), indent=2))
     else:
         _show(finished)
     ctx.exit(finished.exit)
-
-
-def _read(state: str) -> str:
-    if state != "-":
-        return state
-    try:
-        return sys.stdin.buffer.read().decode()
-    except UnicodeDecodeError:
-        raise click.UsageError("--state -: what came on stdin is not UTF-8") from None
 
 
 def _show(finished: Finished) -> None:

@@ -10,6 +10,7 @@ import click
 from decide.cli._ask import ask
 from decide.cli._demo import demo
 from decide.cli._exits import Exit
+from decide.cli._trust import trust, untrust
 
 _HELP = """
 One trustworthy decision out of several engines.
@@ -17,6 +18,7 @@ One trustworthy decision out of several engines.
 \b
   decide demo   see what hedging, fallback and a breaker do, in ten seconds
   decide ask    ask questions about a state, and learn whether you may act on the answers
+  decide trust  let a server on another machine be asked
 
 \b
 Try:
@@ -36,6 +38,8 @@ def decide() -> None:
 
 decide.add_command(ask)
 decide.add_command(demo)
+decide.add_command(trust)
+decide.add_command(untrust)
 
 
 def run(args: Sequence[str] | None = None) -> int:

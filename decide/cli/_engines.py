@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import attrs
 import click
 
 from decide.compose import Fallback, Hedged, Race, Single
 from decide.engines._endpoints import endpoint
 from decide.engines._setup import SetupError
 from decide.engines.local import LocalEngine
-from decide.engines.systemone import SystemOneEngine
+from decide.engines.presets import PRESETS, from_preset
+from decide.engines.systemone import SystemOneEngine, key_from
+from decide.engines.trust import Trust, place_of
 from decide.policies import SelectionPolicy
 from decide.providers import AnyProvider
 
@@ -19,18 +22,36 @@ LOCAL: Final = "local"
 STRATEGIES: Final = ("single", "fallback", "hedged", "race")
 
 
-def engines_from(specs: Sequence[str], model: str) -> list[AnyProvider]:
+@attrs.frozen(kw_only=True)
+class Servers:
     """
-    Build the engines that *specs* name: `local`, or the URL of a server on this machine.
+    How servers are asked.
+
+    Attributes:
+        model: The model to ask for; empty leaves it to them.
+        dialect: What servers named by their URL speak.
+        key_variable: The environment variable with the key of the one server; empty for none.
+    """
+
+    model: str = ""
+    dialect: str = "systemone"
+    key_variable: str = ""
+
+
+def engines_from(specs: Sequence[str], servers: Servers) -> list[AnyProvider]:
+    """
+    Build the engines that *specs* name: `local`, a service that is known by name, or the URL of a server.
 
     Args:
         specs: What was written, the preferred engine first.
-        model: What servers are asked for; empty leaves it to them.
+        servers: How servers are asked.
 
     Raises:
-        click.UsageError: If one cannot be built.
+        click.UsageError: If one cannot be built, or may not be sent anything.
     """
-    return [_engine(spec, name, model) for spec, name in zip(specs, _names(specs), strict=True)]
+    if servers.key_variable and len([spec for spec in specs if spec != LOCAL]) != 1:
+        raise click.UsageError("--key-variable names the key of one server: give exactly one --engine that is a server")
+    return [_engine(spec, name, servers) for spec, name in zip(specs, _names(specs), strict=True)]
 
 
 def compose(
@@ -86,11 +107,18 @@ def _check_count(strategy: str, engines: int) -> None:
         raise click.UsageError(f"--strategy {strategy} needs {what}; got {engines}")
 
 
-def _engine(spec: str, name: str, model: str) -> AnyProvider:
+def _engine(spec: str, name: str, servers: Servers) -> AnyProvider:
     try:
-        return LocalEngine(name=name) if spec == LOCAL else SystemOneEngine(spec, name=name, model=model)
+        return LocalEngine(name=name) if spec == LOCAL else _server(spec, name, servers)
     except SetupError as error:
         raise click.UsageError(f"--engine {_shown(spec)}: {error}") from None
+
+
+def _server(spec: str, name: str, servers: Servers) -> SystemOneEngine:
+    key = key_from(servers.key_variable) if servers.key_variable else None
+    if spec in PRESETS:
+        return from_preset(spec, name=name, model=servers.model or None, api_key=key)
+    return SystemOneEngine(spec, name=name, dialect=servers.dialect, model=servers.model, api_key=key)
 
 
 def _names(specs: Sequence[str]) -> list[str]:
@@ -103,19 +131,36 @@ def _names(specs: Sequence[str]) -> list[str]:
 
 
 def _place(spec: str) -> str:
+    if spec in PRESETS and PRESETS[spec].base_url:
+        _check_trust(PRESETS[spec].base_url)
+        return spec
     if "://" not in spec:
         example = "http://127.0.0.1:8000"
-        raise click.UsageError(f"--engine {_shown(spec)}: write {LOCAL}, or the URL of a server such as {example}")
+        raise click.UsageError(
+            f"--engine {_shown(spec)}: write {LOCAL}, the URL of a server such as {example}, or one of {_NAMED}"
+        )
     try:
-        server = endpoint(spec)
+        _check_trust(spec)
+        return endpoint(spec).url.netloc.decode("ascii")
     except SetupError as error:
         raise click.UsageError(f"--engine {_shown(spec)}: {error}") from None
-    if not server.loopback:
+
+
+def _check_trust(url: str) -> None:
+    trust = Trust()
+    try:
+        trusted = trust.covers(url)
+    except OSError as error:
+        raise click.UsageError(f"{trust.path}: {error.strerror or 'cannot be read'}") from None
+    if not trusted:
+        place = place_of(url)
         raise click.UsageError(
-            f"--engine {_shown(spec)}: only servers on this machine (localhost, 127.0.0.1 or [::1]) can be asked from "
-            "the command line so far; to ask another one, build a SystemOneEngine in Python"
+            f"--engine {place}: is not on this machine, and nobody has said yet that it may be sent anything. "
+            f"`decide trust {place}` shows what it would get, and lets it be asked"
         )
-    return server.url.netloc.decode("ascii")
+
+
+_NAMED = ", ".join(name for name, preset in PRESETS.items() if preset.base_url)
 
 
 def _shown(spec: str) -> str:

@@ -43,7 +43,7 @@ class _Variable:
     def __call__(self) -> str:
         key = os.environ.get(self.name, "")
         if not key:
-            raise MisconfiguredError(f"environment variable {self.name} is not set", detail="no key")
+            raise MisconfiguredError(f"environment variable {self.name} is not set", detail=f"{self.name} is not set")
         return key
 
 
