@@ -34,6 +34,8 @@ def read_question(kind: str, text: str) -> tuple[str, Question]:
         click.UsageError: If *text* does not follow the grammar or spells a question that cannot be asked; names the
             option and the remedy.
     """
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise click.UsageError(f"--{kind}: what was written is not UTF-8")
     try:
         key, asked, parts = _split(text)
         return key, _BUILDERS[kind](asked, parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import anyio
 import anyio.to_thread
@@ -14,6 +14,7 @@ from decide.answers import ScoreResult, Usage
 from decide.attempt_log import AttemptLog
 from decide.decisions import Decision
 from decide.engines import _answering
+from decide.engines._first_words import first_words
 from decide.engines._setup import SetupError
 from decide.engines._systemone_decode import Reading, read_answers
 from decide.engines._systemone_encode import WireRequest, wire_request
@@ -34,8 +35,9 @@ class LocalEngine:
 
     What it is good for: a choice between described options (about 76 of 100 right on an independent support queue). It
     is near chance on a yes/no question whose two sides are not described, and on a score. It reads the first 512 tokens
-    of a state. Its numbers are self-reported, so that a policy only takes them as proposals unless it opts in. A call
-    is known to cost nothing: its usage is zero tokens, not unknown.
+    of a state; the rest is not even looked at, so that a long state takes no longer. Its numbers are self-reported, so
+    that a policy only takes them as proposals unless it opts in. A call is known to cost nothing: its usage is zero
+    tokens, not unknown.
 
     The model is loaded here and now, about 0.1 s, so that what is missing shows at start-up and not in the first call.
     A question then takes well under a millisecond; at most four calls of one engine run at a time on one event loop,
@@ -59,7 +61,7 @@ class LocalEngine:
         decision_timeout: float | None = 0.5,
         policy: SelectionPolicy = NARROWING,
     ) -> None:
-        self._ask, self._model = _loaded(model)
+        self._ask, self._model, self._begins = _loaded(model)
         self._name = name
         self._threads: RunVar[anyio.CapacityLimiter] = RunVar("decide.engines.local")
         self.decision_timeout = decision_timeout
@@ -114,14 +116,16 @@ class LocalEngine:
         failed = ""
         try:
             return await anyio.to_thread.run_sync(
-                lambda: dict(self._ask(asked.state, asked.questions)), limiter=limiter, abandon_on_cancel=True
+                lambda: dict(self._ask(self._begins(asked.state), asked.questions)),
+                limiter=limiter,
+                abandon_on_cancel=True,
             )
         except Exception as error:  # noqa: BLE001 - a foreign model, whose message may quote the state
             failed = type(error).__name__
         raise EngineError(f"{self._name}: the model failed ({failed})", detail=failed)
 
 
-def _loaded(model: str | None) -> tuple[Ask, str]:
+def _loaded(model: str | None) -> tuple[Ask, str, Callable[[object], object]]:
     decider, problem = None, ""
     try:
         decider = importlib.import_module("sparrow_decider").Decider.load(model)
@@ -131,4 +135,16 @@ def _loaded(model: str | None) -> tuple[Ask, str]:
         problem = "model: sparrow-decider cannot load it; `sparrow-decider models` lists those it has"
     if decider is None:
         raise SetupError(problem)
-    return decider.ask, decider.name
+    return decider.ask, decider.name, _beginning(decider)
+
+
+def _beginning(decider: Any) -> Callable[[object], object]:
+    """
+    Return what leaves out of a state what *decider* does not read, and nothing else.
+
+    Models of other kinds also look at the end of a state, or at the numbers all over it.
+    """
+    static = decider.static
+    if static is None or static.kv:
+        return lambda state: state
+    return lambda state: first_words(state, static.max_len)

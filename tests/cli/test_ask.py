@@ -227,7 +227,10 @@ def test_two_engines_of_one_place_have_two_names(decide: Decide) -> None:
         ((*STATE, *TEAM, "--engine", "remote"), "--engine remote: write local, the URL of a server"),
         ((*STATE, *TEAM, "--engine", "ftp://127.0.0.1"), "http://"),
         ((*STATE, *TEAM, "--engine", "https://api.example.com"), "is not on this machine, and nobody has said yet"),
-        ((*STATE, *TEAM, "--engine", "http://127.0.0.1.example.com"), "is not on this machine, and nobody has said yet"),
+        (
+            (*STATE, *TEAM, "--engine", "http://127.0.0.1.example.com"),
+            "is not on this machine, and nobody has said yet",
+        ),
         ((*STATE, *TEAM, "--strategy", "hedged"), "--strategy hedged needs exactly two --engine"),
         ((*STATE, *TEAM, "--strategy", "race"), "--strategy race needs two or more --engine"),
         ((*STATE, *TEAM, "--engine", "local", "--engine", "local", "--strategy", "single"), "exactly one --engine"),
