@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import NoReturn, TypeVar
@@ -154,6 +155,8 @@ class Chain:
         self._timeout = positive_seconds("timeout", timeout)
         self._stops = _stops(quota=StopPolicy(stop_on_quota), misconfigured=StopPolicy(stop_on_misconfigured))
         self._observers = tuple(observers)
+        if any(inspect.iscoroutinefunction(observer) for observer in self._observers):
+            raise TypeError("an observer is a plain function: a coroutine function would never be awaited")
 
     @property
     def policy(self) -> SelectionPolicy | None:

@@ -86,3 +86,11 @@ async def test_a_trace_holds_nothing_of_what_was_asked() -> None:
     await Chain([Engine("a", fails(ValueError(REQUEST.text)))], observers=[seen.append]).decide(REQUEST)
 
     assert REQUEST.text not in repr(seen)
+
+
+def test_an_observer_that_nobody_would_await_is_refused() -> None:
+    async def observe(trace: Trace) -> None:
+        raise AssertionError(trace)
+
+    with pytest.raises(TypeError, match="plain function"):
+        Chain([], observers=[observe])  # type: ignore[list-item]
