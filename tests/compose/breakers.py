@@ -1,77 +1,27 @@
-"""Breakers to try things on, and the endings that count for one or do not."""
+"""Calls through a breaker, told in a word each."""
 
-from decide import (
-    AuthError,
-    Breaker,
-    BudgetError,
-    BusyError,
-    DecideError,
-    EngineError,
-    EngineTimeoutError,
-    InvalidAnswerError,
-    InvalidRequestError,
-    MisconfiguredError,
-    PolicyRefusalError,
-    Provider,
-    QuotaError,
-    RateLimitedError,
-    TimeBudgetError,
-    UnavailableError,
-    UnsupportedError,
-)
+from decide import EngineError, RateLimitedError, UnavailableError
+from decide.compose import Breaker
 from tests.compose.asking import directly
-from tests.fakes import (
-    Behaviour,
-    Clock,
-    Engine,
-    fails,
-)
+from tests.fakes import Behaviour, answers, fails
 
-BROKEN = EngineError("broken")
+GOOD, BAD = answers(), fails(EngineError("x"))
 
 
-class NoiseError(Exception):
-    """An error that says nothing about the engine."""
+async def ask(breaker: Breaker) -> str:
+    """How one call ended: `ok`, `failed`, or `refused`."""
+    try:
+        await directly(breaker)
+    except UnavailableError:
+        return "refused"
+    except Exception:  # noqa: BLE001 - only whether it was let through is looked at
+        return "failed"
+    return "ok"
 
 
-async def ask(breaker: Provider, times: int = 1) -> None:
-    """Ask so often, whatever becomes of it."""
-    for _ in range(times):
-        try:
-            await directly(breaker)
-        except (DecideError, NoiseError, ValueError):
-            continue
+async def ask_often(breaker: Breaker, times: int) -> list[str]:
+    return [await ask(breaker) for _ in range(times)]
 
 
-async def tripped(
-    *script: Behaviour, clock: Clock, cooldown: float = 10.0, **settings: object
-) -> tuple[Breaker, Engine]:
-    """A breaker that has opened at 0 on the first failure; *script* is what comes after."""
-    engine = Engine("a", fails(BROKEN), *script, timeout=5.0)
-    breaker = Breaker(engine, threshold=1, cooldown=cooldown, clock=clock, **settings)  # type: ignore[arg-type]
-    await ask(breaker)
-    assert breaker.stats().state == "open"
-    return breaker, engine
-
-
-COUNTED: dict[str, tuple[Behaviour]] = {
-    "an error of ours": (fails(BROKEN),),
-    "a foreign error": (fails(ValueError("x")),),
-    "a rate limit": (fails(RateLimitedError("x")),),
-    "an unusable reply": (fails(InvalidAnswerError("x")),),
-    "its own timeout": (fails(EngineTimeoutError("x")),),
-    "a breaker below that is open": (fails(UnavailableError("x")),),
-}
-NEUTRAL: dict[str, tuple[Behaviour]] = {
-    "a bad request": (fails(InvalidRequestError("x")),),
-    "a refused key": (fails(AuthError("x")),),
-    "a spent allowance": (fails(QuotaError("x")),),
-    "a spent budget": (fails(BudgetError("x")),),
-    "spent time": (fails(TimeBudgetError("x")),),
-    "a broken setting": (fails(MisconfiguredError("x")),),
-    "a refusal": (fails(PolicyRefusalError("x")),),
-    "no turn": (fails(BusyError("x")),),
-    "no such operation": (fails(UnsupportedError("x")),),
-    "an excluded error": (fails(NoiseError()),),
-    "a neutral kind among others": (fails(ExceptionGroup("x", [ValueError("x"), AuthError("x")])),),
-}
+def limited(wait: float | None) -> Behaviour:
+    return fails(RateLimitedError("x", retry_after=wait))

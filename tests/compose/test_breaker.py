@@ -20,7 +20,7 @@ from decide import (
     UnsupportedError,
 )
 from tests.compose.asking import directly, each, of, outcomes, scored_directly, trace_of
-from tests.compose.breakers import BROKEN, COUNTED, NEUTRAL, NoiseError, ask, tripped
+from tests.compose.tripping import BROKEN, COUNTED, NEUTRAL, NoiseError, ask, tripped
 from tests.fakes import (
     REQUEST,
     Behaviour,

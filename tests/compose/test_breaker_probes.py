@@ -10,7 +10,7 @@ from decide import (
     UnavailableError,
 )
 from tests.compose.asking import directly, each, of, trace_of
-from tests.compose.breakers import BROKEN, NEUTRAL, NoiseError, ask, tripped
+from tests.compose.tripping import BROKEN, NEUTRAL, NoiseError, ask, tripped
 from tests.fakes import (
     Behaviour,
     Clock,

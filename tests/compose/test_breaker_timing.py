@@ -16,7 +16,7 @@ from decide import (
 )
 from decide.attempt_log import AttemptLog
 from tests.compose.asking import directly, each, outcomes, trace_of
-from tests.compose.breakers import BROKEN, ask, tripped
+from tests.compose.tripping import BROKEN, ask, tripped
 from tests.fakes import (
     Behaviour,
     Clock,
