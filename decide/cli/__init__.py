@@ -19,10 +19,14 @@ def main(args: Sequence[str] | None = None) -> int:
     """
     try:
         from decide.cli._commands import run  # noqa: PLC0415 - so that a missing extra gets a sentence, not a traceback
+
+        return run(args)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in _EXTRA:
             raise
         sys.stderr.write(f"decide: {missing} is missing. Install it with: pip install 'decide-engine[cli,local]'\n")
         return 2
-    return run(args)

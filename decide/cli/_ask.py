@@ -33,7 +33,7 @@ with a blank on either side; a part is an ID, or ID=DESCRIPTION. Anything that n
 
 \b
   --choice    exactly one of the parts; *ID marks the one that means none of these
-  --noul      yes or no; the parts true=... and false=... say what each means
+  --noul      yes or no, as the probability of yes; the parts true=... and false=... say what each means
   --score     a place on a scale; the parts are the levels, the lowest first
   --relevant  each part judged on its own; several may hold, or none
 
@@ -56,6 +56,9 @@ Exit status:
   2  the command line is wrong
   3  at least one question has no answer that may be acted on
   4  stopped: a quota or budget is spent, something is misconfigured, or the service refuses
+  74  the output cannot be written
+  130  interrupted
+  141  whoever read the output went away
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 
@@ -10,6 +11,7 @@ import click
 from decide.cli._ask import ask
 from decide.cli._demo import demo
 from decide.cli._exits import Exit
+from decide.cli._lost_output import first_os_error, unwritten
 from decide.cli._trust import trust, untrust
 
 _HELP = """
@@ -44,14 +46,25 @@ decide.add_command(untrust)
 
 def run(args: Sequence[str] | None = None) -> int:
     """
-    Run one command and return its exit status. Usage errors and Ctrl-C end with a sentence, never with a traceback.
+    Run one command and return its exit status. Whatever a caller can cause ends with a sentence, never a traceback.
     """
+    if sys.stdout is None:
+        return unwritten(OSError(errno.EBADF, "stdout is closed"))
     try:
         status = decide.main(args, prog_name="decide", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except click.Abort:
         sys.stderr.write("interrupted\n")
         return Exit.INTERRUPTED
+    except SystemExit:
+        # How click ends when the reader of its help has gone away.
+        return unwritten(BrokenPipeError(errno.EPIPE, ""))
+    except OSError as error:
+        return unwritten(error)
+    except ExceptionGroup as group:
+        # What fails to be printed inside a task group leaves it wrapped.
+        return unwritten(first_os_error(group))
     return status if isinstance(status, int) else Exit.ACTIONABLE

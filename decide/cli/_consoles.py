@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -10,6 +11,15 @@ from typing import Final, TextIO
 from rich.console import Console
 
 _PLAIN_WIDTH: Final = 110
+
+
+class _Console(Console):
+    """
+    A console that leaves it to the command how to end when its reader has gone away.
+    """
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def console_on(file: TextIO) -> Console:
@@ -22,7 +32,7 @@ def console_on(file: TextIO) -> Console:
     if isinstance(file, io.TextIOWrapper):
         file.reconfigure(errors="backslashreplace")
     fixed_width = not file.isatty() and "COLUMNS" not in os.environ
-    return Console(
+    return _Console(
         file=file,
         color_system=None if os.environ.get("NO_COLOR") else "auto",
         width=_PLAIN_WIDTH if fixed_width else None,
@@ -43,4 +53,11 @@ def err() -> Console:
     """
     Return the console for what went wrong.
     """
-    return console_on(sys.stderr)
+    return console_on(err_file())
+
+
+def err_file() -> TextIO:
+    """
+    Return where words about what went wrong go: nowhere, when stderr is closed.
+    """
+    return io.StringIO() if sys.stderr is None else sys.stderr

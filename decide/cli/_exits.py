@@ -15,4 +15,6 @@ class Exit(IntEnum):
     USAGE = 2
     NOT_ACTIONABLE = 3
     STOPPED = 4
+    UNWRITTEN = 74
     INTERRUPTED = 130
+    READER_GONE = 141

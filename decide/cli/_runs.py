@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 
 import attrs
 import structlog
@@ -11,6 +10,7 @@ import structlog
 from decide.answers import ScoreResult
 from decide.asking import Answers
 from decide.chain import Chain, Stopped, Undecided
+from decide.cli._consoles import err_file
 from decide.cli._exits import Exit
 from decide.cli._verdicts import Judged, all_count, judge_answers
 from decide.errors import DecideError, InvalidRequestError
@@ -79,7 +79,7 @@ def _without_answer(trace: Trace) -> Exit:
 
 def _warnings_on_stderr() -> structlog.typing.FilteringBoundLogger:
     logger: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
-        structlog.PrintLogger(sys.stderr),
+        structlog.PrintLogger(err_file()),
         processors=[_sentence],
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
     )

@@ -65,17 +65,23 @@ async def sparrow_server() -> AsyncIterator[SparrowServer]:
     """
     Run `sparrow-decider serve` on a free port of loopback. However this is left, the process is gone afterwards.
     """
-    port = await _free_port()
-    command = [sys.executable, "-m", _MODULE, "serve", "--host", LOOPBACK, "--port", str(port)]
-    process = await anyio.open_process(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    server = SparrowServer(process, port)
+    try:
+        server = await _started(await _free_port())
+    except OSError as error:
+        raise ServerError(f"sparrow-decider serve did not start: {error.strerror}") from None
     try:
         await server.healthy()
         yield server
     finally:
         await server.kill()
+
+
+async def _started(port: int) -> SparrowServer:
+    command = [sys.executable, "-m", _MODULE, "serve", "--host", LOOPBACK, "--port", str(port)]
+    process = await anyio.open_process(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    return SparrowServer(process, port)
 
 
 async def _free_port() -> int:

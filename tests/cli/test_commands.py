@@ -10,15 +10,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
-from decide.cli import main
+from decide.cli import _commands, main
 from decide.cli._consoles import console_on
+from decide.cli._exits import Exit
 from tests.cli.conftest import Decide
 
 COMMAND = (sys.executable, "-m", "decide.cli")
 TEAM = ("--choice", "team: Which team? | billing=charges | technical=bugs")
+ASKED = ("--state", "x", *TEAM)
 
 
 @pytest.fixture
@@ -40,7 +43,7 @@ def test_the_help_of_ask_teaches_the_grammar_and_every_exit_status(decide: Decid
     said = decide("ask", "--help").out
 
     assert "KEY: TEXT | part | part" in said
-    assert all(f"\n    {status}  " in said for status in range(5))
+    assert all(f"\n    {status.value}  " in said for status in Exit)
     assert "Examples:" in said
 
 
@@ -97,15 +100,68 @@ def test_ctrl_c_ends_with_130_and_no_traceback(silent_server: socket.socket) -> 
     assert said.strip() == "interrupted"
 
 
-def test_a_reader_that_goes_away_causes_no_traceback() -> None:
+def test_ctrl_c_before_anything_is_loaded_ends_with_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(args: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_commands, "run", interrupt)
+
+    assert main([]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize("args", [("--help",), ("ask", *ASKED), ("ask", *ASKED, "--json"), ("demo",)])
+def test_a_reader_that_goes_away_ends_the_command_quietly(args: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    ended = subprocess.run(
-        [*COMMAND, "ask", "--state", "x", *TEAM], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
-    )
+    ended = subprocess.run([*COMMAND, *args], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
 
-    assert "Traceback" not in ended.stderr
+    assert (ended.returncode, ended.stderr) == (141, "")
+
+
+def test_a_reader_that_leaves_in_the_middle_of_the_demo_ends_it_quietly() -> None:
+    with subprocess.Popen([*COMMAND, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while not process.stdout.readline().startswith("1."):
+            pass
+        process.stdout.close()
+        process.stdout = None
+        _, said = process.communicate(timeout=20)
+
+    assert (process.returncode, said) == (141, "")
+
+
+@pytest.mark.parametrize("args", [("--help",), ("ask", *ASKED), ("ask", *ASKED, "--json"), ("demo",)])
+def test_a_full_disk_is_told_in_a_sentence(args: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run([*COMMAND, *args], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert ended.returncode == 74
+    assert ended.stderr == "decide: the output cannot be written: No space left on device\n"
+
+
+def test_a_closed_stdout_is_told_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+
+    assert main(["ask", *ASKED]) == 74
+    assert capsys.readouterr().err == "decide: the output cannot be written: stdout is closed\n"
+
+
+def test_a_closed_stderr_changes_no_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+
+    assert main(["ask", *ASKED, "--engine", "http://127.0.0.1:9"]) == 1
+
+
+def test_the_package_can_be_run_by_its_name() -> None:
+    ended = subprocess.run([sys.executable, "-m", "decide", "--version"], capture_output=True, text=True, check=False)
+
+    assert ended.stdout.startswith("decide, version ")
 
 
 def on_a_terminal(**environment: str) -> str:
