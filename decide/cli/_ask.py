@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
@@ -13,14 +14,13 @@ from decide.cli._asked import AskingCommand, questions_in_order
 from decide.cli._consoles import err, out
 from decide.cli._documents import document
 from decide.cli._durations import Duration
-from decide.cli._engines import LOCAL, STRATEGIES, Servers, compose, engines_from
+from decide.cli._engines import LOCAL, STRATEGIES, Servers, compose, engines_from, refuse_unanswerable
 from decide.cli._exits import Exit
 from decide.cli._files import policy_called, questions_in
 from decide.cli._questions import collect
-from decide.cli._render import HOW_TO_ACCEPT, AnswerBlock, failure_text
+from decide.cli._render import AnswerBlock, failure_text, why_not_all
 from decide.cli._runs import Finished, run
 from decide.cli._state import read_state
-from decide.cli._verdicts import Verdict
 from decide.engines.dialects import DIALECTS
 from decide.observe.timelines import TerminalTimeline
 from decide.questions import ScoreRequest
@@ -123,17 +123,19 @@ def ask(
     asked = collect([*from_file, *questions_in_order(ctx)])
     bars = policy_called(policy)
     servers = Servers(model=model, dialect=dialect, key_variable=key_variable)
-    engine = compose(engines_from(engines or (LOCAL,), servers), strategy, after, bars)
+    built = engines_from(engines or (LOCAL,), servers)
+    refuse_unanswerable(built, asked)
+    engine = compose(built, strategy, after, bars)
     request = ScoreRequest(text=read_state(state), questions=asked)
     finished = anyio.run(partial(run, engine, request, bars, accept_proposals=accept_proposals))
     if as_json:
-        click.echo(json.dumps(document(finished), indent=2))
+        click.echo(json.dumps(document(finished, engine.strategy), indent=2))
     else:
-        _show(finished)
+        _show(finished, asked)
     ctx.exit(finished.exit)
 
 
-def _show(finished: Finished) -> None:
+def _show(finished: Finished, asked: Collection[str]) -> None:
     console = out()
     for one in finished.judged:
         console.print(AnswerBlock(one))
@@ -144,6 +146,7 @@ def _show(finished: Finished) -> None:
         err().print(failure_text(finished.exit, finished.trace, finished.error))
     elif not finished.judged:
         err().print("no answer: no engine has an opinion")
-    elif any(one.verdict is Verdict.PROPOSAL for one in finished.judged):
+    elif finished.exit is Exit.NOT_ACTIONABLE:
         console.print()
-        console.print(HOW_TO_ACCEPT, style="dim")
+        for line in why_not_all(finished.judged, asked):
+            console.print(line, style="dim")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 import attrs
 import click
@@ -11,14 +11,16 @@ import click
 from decide.compose import Fallback, Hedged, Race, Single
 from decide.engines._endpoints import endpoint
 from decide.engines._setup import SetupError
-from decide.engines.local import LocalEngine
+from decide.engines.local import LEAST_OPTIONS, LocalEngine
 from decide.engines.presets import PRESETS, from_preset
 from decide.engines.systemone import SystemOneEngine, key_from
 from decide.engines.trust import Trust, place_of
 from decide.policies import SelectionPolicy
 from decide.providers import AnyProvider
+from decide.questions import ChoiceQuestion, Question
 
 LOCAL: Final = "local"
+Composed: TypeAlias = Single | Fallback | Hedged | Race
 STRATEGIES: Final = ("single", "fallback", "hedged", "race")
 
 
@@ -49,14 +51,33 @@ def engines_from(specs: Sequence[str], servers: Servers) -> list[AnyProvider]:
     Raises:
         click.UsageError: If one cannot be built, or may not be sent anything.
     """
+    if servers.model and all(spec == LOCAL for spec in specs):
+        raise click.UsageError("--model names the model of a server, and no --engine is one: leave it out, or add one")
     if servers.key_variable and len([spec for spec in specs if spec != LOCAL]) != 1:
         raise click.UsageError("--key-variable names the key of one server: give exactly one --engine that is a server")
     return [_engine(spec, name, servers) for spec, name in zip(specs, _names(specs), strict=True)]
 
 
+def refuse_unanswerable(engines: Iterable[AnyProvider], questions: Mapping[str, Question]) -> None:
+    """
+    Refuse a question that none of *engines* can take.
+
+    Raises:
+        click.UsageError: If all engines are local and a choice has a single option; names the key and the remedy.
+    """
+    if not all(isinstance(engine, LocalEngine) for engine in engines):
+        return
+    for key, question in questions.items():
+        if isinstance(question, ChoiceQuestion) and len(question.candidates) < LEAST_OPTIONS:
+            raise click.UsageError(
+                f'the choice "{key}" has fewer than {LEAST_OPTIONS} options, too few for the local engine: '
+                "add an option, or ask a server with --engine URL"
+            )
+
+
 def compose(
     engines: Sequence[AnyProvider], strategy: str | None, after: float | None, policy: SelectionPolicy
-) -> AnyProvider:
+) -> Composed:
     """
     Put *engines* together.
 

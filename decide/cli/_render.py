@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -120,4 +120,24 @@ def failure_text(ended: Exit, trace: Trace, error: DecideError | None) -> str:
     """
     if error is not None:
         return f"{'stopped' if ended is Exit.STOPPED else 'failed'}: {printable(str(error))}"
-    return "failed: no engine answered" if trace.outage else "failed: no engine would answer"
+    return f"failed: {no_answer_text(trace)}"
+
+
+def no_answer_text(trace: Trace) -> str:
+    """
+    Tell engines that could not answer from engines that would not.
+    """
+    return "no engine answered" if trace.outage else "no engine would answer"
+
+
+def why_not_all(judged: Sequence[Judged], asked: Collection[str]) -> Iterator[str]:
+    """
+    Say what keeps the command from ending with 0, a line each.
+    """
+    proposed = {one.key for one in judged if one.verdict is Verdict.PROPOSAL}
+    counted = {one.key for one in judged if one.counts}
+    held = [printable(key) for key in asked if key not in proposed | counted]
+    if held:
+        yield f"Exit 3: nothing to act on for {len(held)} of {len(asked)} questions: {', '.join(held)}."
+    if proposed:
+        yield HOW_TO_ACCEPT

@@ -26,7 +26,7 @@ from decide.requests import Request
 Ask = Callable[[object, dict[str, dict[str, object]]], Mapping[str, object]]
 
 _THREADS: Final = 4
-_LEAST_OPTIONS: Final = 2
+LEAST_OPTIONS: Final = 2
 
 
 class LocalEngine:
@@ -100,10 +100,10 @@ class LocalEngine:
         """
         asked = wire_request(request)
         for number, question in enumerate(request.questions.values(), start=1):
-            if isinstance(question, ChoiceQuestion) and len(question.candidates) < _LEAST_OPTIONS:
+            if isinstance(question, ChoiceQuestion) and len(question.candidates) < LEAST_OPTIONS:
                 raise InvalidRequestError(
-                    f"question {number}: {self._name} needs at least {_LEAST_OPTIONS} options",
-                    detail=f"question {number}: fewer than {_LEAST_OPTIONS} options",
+                    f"question {number}: {self._name} needs at least {LEAST_OPTIONS} options",
+                    detail=f"question {number}: fewer than {LEAST_OPTIONS} options",
                 )
         document = {"model": self._model, "answers": await self._in_thread(asked)}
         return read_answers(request, asked, document, engine=self._name, calibrated=False, usage=Usage())

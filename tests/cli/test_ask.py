@@ -158,7 +158,7 @@ def test_json_is_one_document_with_answers_selections_verdicts_and_the_trace(dec
     ended = decide("ask", *STATE, *TEAM, "--json", "--accept-proposals")
 
     assert (ended.exit, ended.err) == (0, "")
-    assert set(ended.json) == {"exit", "model", "verdicts", "answers", "selections", "trace"}
+    assert set(ended.json) == {"exit", "strategy", "model", "verdicts", "answers", "selections", "trace"}
     assert ended.json["exit"] == 0
     assert ended.json["verdicts"] == {"team": "accepted proposal"}
     assert ended.json["answers"]["team"]["kind"] == "choice"
@@ -180,6 +180,8 @@ def test_json_of_an_outage_has_no_answers_and_says_so(decide: Decide) -> None:
     assert ended.exit == ended.json["exit"] == 1
     assert ended.json["answers"] == {}
     assert ended.json["trace"]["outage"] is True
+    assert ended.json["strategy"] == "single"
+    assert ended.json["error"] == {"kind": "outage", "message": "no engine answered", "detail": ""}
 
 
 @pytest.mark.parametrize(
@@ -231,6 +233,7 @@ def test_two_engines_of_one_place_have_two_names(decide: Decide) -> None:
             (*STATE, *TEAM, "--engine", "http://127.0.0.1.example.com"),
             "is not on this machine, and nobody has said yet",
         ),
+        ((*STATE, *TEAM, "--model", "jev-latest"), "--model names the model of a server, and no --engine is one"),
         ((*STATE, *TEAM, "--strategy", "hedged"), "--strategy hedged needs exactly two --engine"),
         ((*STATE, *TEAM, "--strategy", "race"), "--strategy race needs two or more --engine"),
         ((*STATE, *TEAM, "--engine", "local", "--engine", "local", "--strategy", "single"), "exactly one --engine"),
@@ -258,11 +261,27 @@ def test_a_password_in_a_url_is_not_repeated(decide: Decide) -> None:
     assert "hunter2" not in ended.err
 
 
-def test_a_question_the_engine_cannot_take_ends_with_1_and_names_it(decide: Decide) -> None:
+def test_a_question_that_no_engine_can_take_ends_with_2_and_names_it_and_the_remedy(decide: Decide) -> None:
     ended = decide("ask", *STATE, "--choice", "team: Which? | only")
 
-    assert ended.exit == 1
-    assert "question 1: fewer than 2 options" in ended.out
+    assert ended.exit == 2
+    assert 'the choice "team" has fewer than 2 options' in ended.err
+    assert "add an option, or ask a server" in ended.err
+
+
+def test_a_question_that_some_engine_can_take_is_asked(decide: Decide) -> None:
+    with replying(200, choosing(only=1.0)) as url:
+        ended = decide("ask", *STATE, "--choice", "team: Which? | only", "--engine", url, "--engine", "local")
+
+    assert ended.exit == 0
+
+
+def test_what_is_held_back_beside_answers_that_count_is_named_at_the_end(decide: Decide) -> None:
+    with replying(200, choosing(billing=0.9, technical=0.1)) as url:
+        ended = decide("ask", *STATE, *TEAM, "--noul", "angry: Angry?", "--engine", url, "--accept-proposals")
+
+    assert ended.exit == 3
+    assert ended.out.splitlines()[-1] == "Exit 3: nothing to act on for 1 of 2 questions: angry."
 
 
 def test_output_that_is_no_terminal_is_plain(decide: Decide) -> None:
