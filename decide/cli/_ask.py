@@ -69,7 +69,7 @@ Exit status:
 @click.option("--score", multiple=True, metavar="QUESTION", help="A place on a scale. Repeatable.")
 @click.option("--relevant", "--relevance", multiple=True, metavar="QUESTION", help="Each part on its own. Repeatable.")
 @click.option(
-    "--questions", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Questions as JSON or TOML."
+    "--questions", type=click.Path(path_type=Path), metavar="FILE", help="Questions as JSON, or TOML in a .toml."
 )
 @click.option(
     "--engine", "engines", multiple=True, metavar="local|NAME|URL", help=f"Who answers. Repeatable.  [default: {LOCAL}]"

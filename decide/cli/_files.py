@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from decide.cli._members import check_policy, check_questions, in_their_spelling
 from decide.errors import InvalidRequestError
-from decide.policies import DURABLE, NARROWING, SelectionPolicy
+from decide.policies import DURABLE, NARROWING, InvalidPolicyError, SelectionPolicy
 from decide.questions import Question
 from decide.wire import from_json, loads, questions_from
 
@@ -22,8 +23,12 @@ def questions_in(path: Path) -> dict[str, Question]:
     Raises:
         click.UsageError: If the file cannot be read or asks nothing that can be asked.
     """
+    if str(path) == "-":
+        raise click.UsageError("--questions -: stdin is read for --state only: name a file")
     try:
-        return questions_from(_document(path))
+        document = _document(path)
+        check_questions(document)
+        return questions_from(document)
     except (InvalidRequestError, ValueError, OSError) as error:
         raise click.UsageError(f"--questions {path}: {_words(error)}") from None
 
@@ -38,7 +43,9 @@ def policy_called(name: str) -> SelectionPolicy:
     if name in _NAMED:
         return _NAMED[name]
     try:
-        return from_json(SelectionPolicy, _document(Path(name)))
+        document = _document(Path(name))
+        check_policy(document)
+        return from_json(SelectionPolicy, document)
     except FileNotFoundError:
         known = " or ".join(_NAMED)
         raise click.UsageError(f"--policy {name}: no such file; name one, or write {known}") from None
@@ -50,10 +57,17 @@ def _document(path: Path) -> object:
     content = path.read_bytes()
     if path.suffix.lower() == ".toml":
         return tomllib.loads(content.decode())
-    return loads(content)
+    try:
+        return loads(content)
+    except ValueError as error:
+        if path.suffix.lower() == ".json":
+            raise
+        raise ValueError(f"{error}; a file is read as JSON unless its name ends in .toml") from None
 
 
 def _words(error: Exception) -> str:
+    if isinstance(error, InvalidPolicyError):
+        return in_their_spelling(str(error))
     if isinstance(error, UnicodeDecodeError):
         return "the file is not UTF-8"
     return error.strerror or "cannot be read" if isinstance(error, OSError) else str(error)

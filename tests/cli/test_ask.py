@@ -240,7 +240,7 @@ def test_two_engines_of_one_place_have_two_names(decide: Decide) -> None:
         ((*STATE, *TEAM, "--engine", "local", "--engine", "local", "--strategy", "race", "--after", "1s"), "--after"),
         ((*STATE, *TEAM, "--after", "soon"), "write a number and ms, s or m"),
         ((*STATE, *TEAM, "--policy", "lenient"), "--policy lenient"),
-        ((*STATE, "--questions", "nowhere.json"), "does not exist"),
+        ((*STATE, "--questions", "nowhere.json"), "No such file"),
         (("--state", "-", *TEAM), "not UTF-8"),
     ],
 )

@@ -100,8 +100,60 @@ def test_a_policy_that_is_nowhere_is_a_usage_error_that_names_the_two() -> None:
 def test_a_policy_that_contradicts_itself_is_a_usage_error(tmp_path: Path) -> None:
     path = write(tmp_path / "mine.toml", as_toml(STRICT | {"minGap": 7}))
 
-    with pytest.raises(click.UsageError, match="min_gap"):
+    with pytest.raises(click.UsageError, match="minGap must be a number"):
         policy_called(str(path))
+
+
+@pytest.mark.parametrize(
+    ("member", "said"),
+    [
+        ("minGapp", "$.minGapp: there is no such member; did you mean minGap?"),
+        ("min_gap", "$.min_gap: there is no such member; did you mean minGap?"),
+        ("zzz", "$.zzz: there is no such member; it may be one of name, minConfidence"),
+    ],
+)
+def test_a_policy_with_a_member_that_none_has_is_refused(tmp_path: Path, member: str, said: str) -> None:
+    path = write(tmp_path / "mine.toml", as_toml(STRICT | {member: 0.1}))
+
+    with pytest.raises(click.UsageError) as refused:
+        policy_called(str(path))
+
+    assert said in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            '{"type": "noul", "instruction": "?"}',
+            '"q".instruction: there is no such member; did you mean instructions?',
+        ),
+        ('{"type": "noul", "instructions": "?", "levels": []}', '"q".levels: there is no such member'),
+        ('{"type": "noul", "instructions": "?", "criteria": {"yes": ""}}', '"q".criteria.yes: there is no such member'),
+        ('{"type": "noul", "kind": "noul", "instructions": "?"}', '"q".kind: says the same as type'),
+        (
+            '{"type": "choice", "instructions": "?", "candidates": [{"id": "a", "descripton": "b"}]}',
+            '"q".candidates[0].descripton: there is no such member; did you mean description?',
+        ),
+    ],
+)
+def test_a_question_with_a_member_that_its_kind_has_not_is_refused(tmp_path: Path, question: str, said: str) -> None:
+    path = write(tmp_path / "q.json", f'{{"q": {question}}}')
+
+    with pytest.raises(click.UsageError) as refused:
+        questions_in(path)
+
+    assert said in refused.value.message
+
+
+def test_toml_under_another_name_is_told_how_to_be_called(tmp_path: Path) -> None:
+    with pytest.raises(click.UsageError, match=r"read as JSON unless its name ends in \.toml"):
+        questions_in(write(tmp_path / "q.txt", AS_TOML))
+
+
+def test_questions_do_not_come_from_stdin() -> None:
+    with pytest.raises(click.UsageError, match="stdin is read for --state only"):
+        questions_in(Path("-"))
 
 
 def test_a_directory_is_no_policy(tmp_path: Path) -> None:
