@@ -15,7 +15,7 @@ from decide.outcomes import AttemptOutcome
 
 MOST_TICKS: Final = 5
 LONGEST_NAME: Final = 40
-_LEAST_SPAN = 0.001
+_LEAST_SPAN = 0.00001
 
 
 class Cost(Protocol):
@@ -169,7 +169,7 @@ def lay_out(run: Run) -> Timeline:
     Lay *run* out in time.
     """
     bars = tuple(_bar(attempt) for attempt in run.attempts)
-    span = max((bar.end for bar in bars), default=0.0) or _LEAST_SPAN
+    span = max((_LEAST_SPAN, *(bar.end for bar in bars)))
     answered_at = _answered_at(run, bars)
     return Timeline(
         headline=_headline(run, answered_at),
@@ -242,10 +242,11 @@ def _ticks(span: float) -> Iterator[float]:
 
 def seconds_text(seconds: float) -> str:
     """
-    Write a duration for a person: three digits at most, in ms below a second.
+    Write a duration for a person: three digits at most, in ms below a second, down to the microsecond.
     """
     if seconds < 0.00995:
-        return f"{seconds * 1000:.1f} ms".replace(".0 ms", " ms")
+        decimals = 1 if seconds >= 0.000995 else 2 if seconds >= 0.0000995 else 3
+        return f"{seconds * 1000:.{decimals}f}".rstrip("0").rstrip(".") + " ms"
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
     return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:.0f} s"
@@ -267,6 +268,17 @@ def shortened(text: str, limit: int = LONGEST_NAME) -> str:
     Cut *text* to *limit* characters, three dots in place of what is lost.
     """
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def fitted(text: str, width: int, dots: str = "...") -> str:
+    """
+    Cut *text* to *width* columns of a fixed-width font, *dots* in place of what is lost.
+    """
+    if columns(text) <= width:
+        return text
+    while text and columns(text + dots) > width:
+        text = text[:-1]
+    return text + dots
 
 
 def columns(text: str) -> int:

@@ -146,9 +146,8 @@ class Threaded:
     def _take(self) -> None:
         with self._lock:
             if self._running >= self._max:
-                raise BusyError(
-                    f"engine {self.name!r}: all {self._max} threads are at work", detail=f"{self._max} threads at work"
-                )
+                at_work = "1 thread at work" if self._max == 1 else f"{self._max} threads at work"
+                raise BusyError(f"engine {self.name!r}: no thread is free, {at_work}", detail=at_work)
             self._running += 1
 
     def _end(self, job: _Job) -> None:

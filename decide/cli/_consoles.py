@@ -6,9 +6,11 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Iterator
 from typing import Final, TextIO
 
 from rich.console import Console
+from rich.text import Text
 
 _PLAIN_WIDTH: Final = 110
 
@@ -40,6 +42,15 @@ def console_on(file: TextIO) -> Console:
         emoji=False,
         highlight=False,
     )
+
+
+def wrapped(text: Text, console: Console, width: int) -> Iterator[Text]:
+    """
+    Yield the lines of *text* at *width* columns, without the blanks on which they were broken.
+    """
+    for line in text.wrap(console, width):
+        line.rstrip()
+        yield line
 
 
 def out() -> Console:

@@ -13,7 +13,7 @@ from rich.console import Console
 from decide.asking import Answers, ask
 from decide.chain import Chain
 from decide.cli._consoles import err, out
-from decide.cli._demo_words import INTRODUCTION, MORAL, Message, Tally, may_i_act, seen_text, what_happened
+from decide.cli._demo_words import INTRODUCTION, MORAL, MayIAct, Message, Tally, seen_text, what_happened
 from decide.cli._exits import Exit
 from decide.cli._proxy import LOOPBACK, delaying_proxy
 from decide.cli._server import ServerError, sparrow_server
@@ -123,7 +123,7 @@ class _Stage:
         Say what may be acted on, and what there was to see.
         """
         self._console.print("May I act on it?", style="bold cyan")
-        self._console.print(may_i_act(self._seen, TEAM))
+        self._console.print(MayIAct(self._seen, TEAM))
         self._console.print(MORAL)
         self._console.print(seen_text(self.tally))
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import attrs
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
 
-from decide._timeline import shortened
+from decide._timeline import fitted, shortened
 from decide.asking import Answers
+from decide.cli._consoles import wrapped
 from decide.outcomes import AttemptOutcome
 from decide.policies import NARROWING
 from decide.traces import Trace
 
 _SHORT = 24
+_LEAST_MESSAGE = 12
+_GAP = "  "
+_HEADINGS = ("message", "model", "person", "if it were measured")
 
 INTRODUCTION = """\
 Which team should answer these support messages? Two engines can tell:
@@ -83,19 +88,39 @@ def what_happened(trace: Trace, hedge_after: float, *, opened: bool) -> str:
     return "The server answered in time, so local was not asked."
 
 
-def may_i_act(seen: Sequence[tuple[Message, Answers]], key: str) -> Table:
+class MayIAct:
     """
-    Show what the model says of every message, what a person says, and what the policy would say of measured numbers.
+    What the model says of every message, what a person says, and what the policy would say of measured numbers.
+
+    Prints as a table where there is room for one, else as a few lines a message.
     """
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for heading in ("message", "model", "person", "if it were measured"):
-        table.add_column(heading, no_wrap=True)
-    for message, answers in seen:
-        answer = answers.choice(key)
-        measured = NARROWING.evaluate(attrs.evolve(answer, calibrated=True))
-        says = f"{answer.choice} {answer.probabilities[answer.choice]:.2f}"
-        table.add_row(shortened(message.text, _SHORT), says, message.team, measured.detail)
-    return table
+
+    def __init__(self, seen: Sequence[tuple[Message, Answers]], key: str) -> None:
+        self._rows = [_HEADINGS, *(_row(message, answers, key) for message, answers in seen)]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        widths = [max(map(len, column)) for column in zip(*self._rows, strict=True)]
+        widths[0] = min(widths[0], options.max_width - sum(widths[1:]) - len(_GAP) * (len(widths) - 1))
+        yield from self._table(widths) if widths[0] >= _LEAST_MESSAGE else self._blocks(console, options.max_width)
+
+    def _table(self, widths: Sequence[int]) -> RenderResult:
+        for number, row in enumerate(self._rows):
+            cells = (fitted(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True))
+            yield Text(_GAP.join(cells).rstrip(), style="" if number else "bold", no_wrap=True)
+
+    def _blocks(self, console: Console, width: int) -> RenderResult:
+        headings, *rows = self._rows
+        for message, *cells in rows:
+            yield Text(fitted(message, width), no_wrap=True)
+            for heading, cell in zip(headings[1:], cells, strict=True):
+                yield from wrapped(Text(f"  {heading}: {cell}"), console, width)
+
+
+def _row(message: Message, answers: Answers, key: str) -> tuple[str, ...]:
+    answer = answers.choice(key)
+    measured = NARROWING.evaluate(attrs.evolve(answer, calibrated=True))
+    says = f"{answer.choice} {answer.probabilities[answer.choice]:.2f}"
+    return shortened(message.text, _SHORT), says, message.team, measured.detail
 
 
 def seen_text(tally: Tally) -> str:

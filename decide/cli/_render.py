@@ -9,8 +9,9 @@ import attrs
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from decide._timeline import columns, printable, shortened
+from decide._timeline import columns, fitted, printable, shortened
 from decide.answers import Answer, ChoiceAnswer, NoulAnswer, RelevanceAnswer, ScoreAnswer
+from decide.cli._consoles import wrapped
 from decide.cli._exits import Exit
 from decide.cli._verdicts import Judged, Verdict
 from decide.errors import DecideError
@@ -25,6 +26,9 @@ _STYLES: Final = {
 HOW_TO_ACCEPT: Final = "A proposal is not acted on unless you say so: add --accept-proposals to let it count (exit 0)."
 
 _BAR_WIDTH: Final = 24
+_LEAST_BAR: Final = 8
+_LEAST_LABEL: Final = 12
+_BESIDES: Final = len("    " + "  " + "  0.00")
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _MOST_ROWS: Final = 8
 
@@ -50,9 +54,10 @@ class AnswerBlock:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         one = self._judged
-        yield Text.assemble((printable(one.key), "bold"), ": ", printable(one.question.instructions))
+        asked = Text.assemble((printable(one.key), "bold"), ": ", printable(one.question.instructions))
+        yield from wrapped(asked, console, options.max_width)
         rows = rows_of(one.answer)
-        yield Text.assemble(
+        verdict = Text.assemble(
             "  ",
             (_picked(rows, one.picks), "bold"),
             "  ",
@@ -60,7 +65,8 @@ class AnswerBlock:
             (f"  {printable(one.selection.detail)}", "dim"),
             (f" ({one.why})" if one.why else "", "dim"),
         )
-        yield from _bars(rows, one.picks, smooth=options.encoding.startswith("utf"))
+        yield from wrapped(verdict, console, options.max_width)
+        yield from _bars(rows, one.picks, width=options.max_width, smooth=options.encoding.startswith("utf"))
 
 
 def rows_of(answer: Answer) -> Sequence[Row]:
@@ -86,31 +92,33 @@ def _picked(rows: Sequence[Row], picks: Sequence[str]) -> str:
     return ", ".join(printable(labels.get(pick, pick)) for pick in picks) or "no pick"
 
 
-def _bars(rows: Sequence[Row], picks: Collection[str], *, smooth: bool) -> RenderResult:
+def _bars(rows: Sequence[Row], picks: Collection[str], *, width: int, smooth: bool) -> RenderResult:
     shown = rows[:_MOST_ROWS]
-    labels = [shortened(printable(row.label)) for row in shown]
-    width = max(map(columns, labels), default=0)
-    for row, label in zip(shown, labels, strict=True):
+    longest = max((columns(shortened(printable(row.label))) for row in shown), default=0)
+    # Where space is short, labels give way first.
+    label_width = min(longest, max(width - _BESIDES - _BAR_WIDTH, _LEAST_LABEL))
+    bar_width = min(max(width - _BESIDES - label_width, _LEAST_BAR), _BAR_WIDTH)
+    for row in shown:
         picked = row.id in picks
+        label = fitted(shortened(printable(row.label)), label_width, "…" if smooth else "...")
+        bar = bar_text(row.probability, bar_width, smooth=smooth)
         line = Text("    ", no_wrap=True)
-        line.append(label + " " * (width - columns(label) + 2), style="bold" if picked else "")
-        line.append(
-            bar_text(row.probability, smooth=smooth).ljust(_BAR_WIDTH), style="cyan" if picked else "bright_black"
-        )
+        line.append(label + " " * (label_width - columns(label) + 2), style="bold" if picked else "")
+        line.append(bar.ljust(bar_width), style="cyan" if picked else "bright_black")
         line.append(f"  {row.probability:.2f}")
         yield line
     if len(rows) > len(shown):
         yield Text(f"    and {len(rows) - len(shown)} more", style="dim")
 
 
-def bar_text(probability: float, *, smooth: bool) -> str:
+def bar_text(probability: float, width: int, *, smooth: bool) -> str:
     """
-    Return a bar of up to 24 columns for a number from 0 to 1; what lies outside is drawn as the nearest.
+    Return a bar of up to *width* columns for a number from 0 to 1; what lies outside is drawn as the nearest.
     """
     share = min(max(probability, 0.0), 1.0)
     if not smooth:
-        return "#" * round(share * _BAR_WIDTH)
-    full, rest = divmod(round(share * _BAR_WIDTH * 8), 8)
+        return "#" * round(share * width)
+    full, rest = divmod(round(share * width * 8), 8)
     return "█" * full + (_EIGHTHS[rest] if rest else "")
 
 

@@ -102,7 +102,6 @@ class Budget(Wrapper):
             used = self._window.used
         if taken is None:
             again = "the cap never resets" if self._window.per is None else f"per {self._window.per:g} s"
-            raise BudgetError(
-                f"engine {self.name!r}: budget used up ({used} calls, {again})", detail=f"{used} calls used"
-            )
+            calls = "1 call" if used == 1 else f"{used} calls"
+            raise BudgetError(f"engine {self.name!r}: budget used up ({calls}, {again})", detail=f"{calls} used")
         return taken

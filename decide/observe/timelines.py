@@ -11,7 +11,7 @@ from rich.measure import Measurement
 from rich.text import Text
 
 from decide import _svg
-from decide._timeline import Bar, Look, Timeline, columns, lay_out, seconds_text
+from decide._timeline import Bar, Look, Timeline, columns, fitted, lay_out, seconds_text
 from decide.traces import Trace
 
 _STYLES: Final = {
@@ -21,8 +21,10 @@ _STYLES: Final = {
     Look.FAILED: "red",
     Look.NOT_CALLED: "red",
 }
-_NARROWEST_PLOT = 12
+_NARROW_PLOT = 12
+_NARROWEST_PLOT = 6
 _WIDEST_PLOT = 48
+_SHORTEST_LABEL = 10
 _GAP = "  "
 
 
@@ -32,6 +34,7 @@ class _Glyphs:
     cross: str
     answer: str
     answered: str
+    dots: str
     overflow: Literal["crop", "ellipsis"]
 
 
@@ -46,6 +49,7 @@ _UNICODE = _Glyphs(
     cross="✗",
     answer="┊",
     answered="▲",
+    dots="…",
     overflow="ellipsis",
 )
 _ASCII = _Glyphs(
@@ -59,6 +63,7 @@ _ASCII = _Glyphs(
     cross="x",
     answer=":",
     answered="^",
+    dots="...",
     overflow="crop",
 )
 
@@ -103,12 +108,13 @@ class _Drawing:
     def __init__(self, timeline: Timeline, glyphs: _Glyphs, width: int) -> None:
         self.timeline = timeline
         self.glyphs = glyphs
-        self.labels = max((columns(bar.label) for bar in timeline.bars), default=0)
-        latencies = max((columns(bar.latency) for bar in timeline.bars), default=0)
+        labels = max((columns(bar.label) for bar in timeline.bars), default=0)
         notes = max((columns(_note(bar)) for bar in timeline.bars), default=0)
-        free = width - self.labels - latencies - notes - 3 * len(_GAP)
-        self.plot = min(max(free, _NARROWEST_PLOT), _WIDEST_PLOT)
-        self.latencies = latencies
+        self.latencies = max((columns(bar.latency) for bar in timeline.bars), default=0)
+        free = width - self.latencies - notes - 3 * len(_GAP)
+        # Where space is short, names give way first, then the plot; what is left over is cut from the notes.
+        self.labels = min(labels, max(free - _NARROW_PLOT, _SHORTEST_LABEL))
+        self.plot = min(max(free - self.labels, _NARROWEST_PLOT), _WIDEST_PLOT)
 
     def lines(self) -> Iterator[Text]:
         yield Text(self.timeline.headline, style="bold", no_wrap=True, overflow=self.glyphs.overflow)
@@ -119,7 +125,8 @@ class _Drawing:
 
     def _lane(self, bar: Bar) -> Text:
         line = Text(no_wrap=True, overflow=self.glyphs.overflow)
-        line.append(_padded(bar.label, self.labels) + _GAP)
+        label = fitted(bar.label, self.labels, self.glyphs.dots)
+        line.append(_padded(label, self.labels) + _GAP)
         line.append_text(self._bar(bar))
         line.append(_GAP + " " * (self.latencies - columns(bar.latency)) + bar.latency + _GAP)
         line.append(_note(bar), style=_STYLES[bar.look])

@@ -1,5 +1,6 @@
 """`decide demo`, for real: a process, a proxy, a model, and a story that has to happen."""
 
+import io
 import re
 import signal
 import subprocess
@@ -7,8 +8,13 @@ import sys
 import time
 
 import pytest
+from rich.console import Console
 
-from decide.cli._demo_words import Tally, what_happened
+from decide.answers import ChoiceAnswer, ScoreResult
+from decide.asking import Answers
+from decide.cli._demo_words import MayIAct, Message, Tally, what_happened
+from decide.policies import NARROWING
+from decide.questions import ChoiceQuestion, ScoreRequest
 from decide.traces import Trace
 from tests.observe.runs import FELL_BACK, HEDGED, REFUSED_BY_A_BREAKER
 
@@ -72,6 +78,23 @@ def test_a_demo_that_is_ended_leaves_no_server_behind(ask_to_end: signal.Signals
 )
 def test_what_is_said_follows_from_the_trace(trace: Trace, opened: bool, said: str) -> None:
     assert said in what_happened(trace, 0.15, opened=opened)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 110])
+def test_every_column_of_the_verdicts_can_be_read_at_any_width(width: int) -> None:
+    message = Message("Login fails with error 502 since this morning.", "technical")
+    request = ScoreRequest(text=message.text, questions={"team": ChoiceQuestion("Which team?", ["technical", "sales"])})
+    answer = ChoiceAnswer(probabilities={"technical": 0.53, "sales": 0.47})
+    answers = Answers(request=request, result=ScoreResult(answers={"team": answer}), policy=NARROWING, trace=Trace())
+    file = io.StringIO()
+
+    Console(file=file, width=width).print(MayIAct([(message, answers)], "team"))
+    lines = file.getvalue().splitlines()
+
+    assert max(map(len, lines)) <= width
+    assert not [line for line in lines if line.endswith(" ")]
+    words = " ".join(" ".join(lines).split())
+    assert all(cell in words for cell in ("Login fails", "technical 0.53", "person", "uncertain: narrow_gap"))
 
 
 def test_a_story_without_its_turns_is_not_complete() -> None:

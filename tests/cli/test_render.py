@@ -30,10 +30,10 @@ def judged(
     return one
 
 
-def shown(one: Judged, *, encoding: str = "utf-8") -> list[str]:
+def shown(one: Judged, *, encoding: str = "utf-8", width: int = 100) -> list[str]:
     """The lines that *one* prints."""
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    Console(file=file, width=100).print(AnswerBlock(one))
+    Console(file=file, width=width).print(AnswerBlock(one))
     file.seek(0)
     return file.read().splitlines()
 
@@ -47,6 +47,19 @@ def test_a_measured_choice_is_printed_with_its_verdict_and_ranked_bars() -> None
         "    billing    ██████████████████        0.75",
         "    technical  ██████                    0.25",
     ]
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_a_narrow_terminal_keeps_every_bar_and_probability(width: int) -> None:
+    options = ["a-very-long-name-of-a-billing-department", "technical"]
+    answer = ChoiceAnswer(probabilities=dict(zip(options, (0.75, 0.25), strict=True)), calibrated=True)
+
+    lines = shown(judged(ChoiceQuestion("Which team?", options), answer), width=width)
+
+    assert max(map(len, lines)) <= width
+    assert [line.split()[-1] for line in lines[-2:]] == ["0.75", "0.25"]
+    assert all("█" in line for line in lines[-2:])
+    assert not [line for line in lines if line.endswith(" ")]
 
 
 def test_a_score_is_printed_by_level() -> None:
@@ -149,7 +162,7 @@ def test_a_policy_of_other_models_says_so() -> None:
 
 @given(st.floats(min_value=-1, max_value=2, allow_nan=False), st.booleans())
 def test_a_bar_is_never_longer_than_its_space(probability: float, smooth: bool) -> None:
-    assert len(bar_text(probability, smooth=smooth)) <= 24
+    assert len(bar_text(probability, 24, smooth=smooth)) <= 24
 
 
 def test_a_yes_or_no_answer_shows_both_sides() -> None:

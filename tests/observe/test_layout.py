@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decide._timeline import LONGEST_NAME, MOST_TICKS, Look, lay_out, printable, seconds_text
+from decide._timeline import LONGEST_NAME, MOST_TICKS, Look, fitted, lay_out, printable, seconds_text
 from decide.answers import Usage
 from decide.attempts import NOT_CALLED, Attempt
 from decide.outcomes import AttemptOutcome
@@ -122,7 +122,7 @@ def test_a_run_that_took_no_time_still_has_a_scale() -> None:
     assert timeline.place(0.0, 40) == 0
 
 
-@given(st.floats(min_value=1e-7, max_value=1e5))
+@given(st.floats(min_value=1e-5, max_value=1e5))
 def test_the_scale_has_few_even_ticks_that_lie_within_it(span: float) -> None:
     ticks = lay_out(one(latency=span)).ticks
 
@@ -131,6 +131,19 @@ def test_the_scale_has_few_even_ticks_that_lie_within_it(span: float) -> None:
     assert 2 <= len(ticks) <= MOST_TICKS + 1
     steps = {round(later - earlier, 12) for earlier, later in itertools.pairwise(ticks)}
     assert max(steps) == pytest.approx(min(steps))
+
+
+@given(st.floats(min_value=0, max_value=10))
+def test_no_two_ticks_of_a_scale_read_the_same(span: float) -> None:
+    labels = [seconds_text(tick) for tick in lay_out(one(latency=span)).ticks]
+
+    assert len(set(labels)) == len(labels)
+
+
+def test_a_name_is_cut_by_columns_where_space_is_short() -> None:
+    assert fitted("remote (primary)", 10) == "remote ..."
+    assert fitted("決定決定決定", 7, "…") == "決定決…"
+    assert fitted("決定", 4) == "決定"
 
 
 @given(st.floats(min_value=-1, max_value=2, allow_nan=False), st.integers(min_value=1, max_value=500))
@@ -142,7 +155,11 @@ def test_every_moment_falls_on_the_scale(moment: float, width: int) -> None:
     ("seconds", "text"),
     [
         (0.0, "0 ms"),
+        (0.000001, "0.001 ms"),
+        (0.000066, "0.066 ms"),
+        (0.00015, "0.15 ms"),
         (0.0004, "0.4 ms"),
+        (0.0042, "4.2 ms"),
         (0.00994, "9.9 ms"),
         (0.00996, "10 ms"),
         (0.1234, "123 ms"),

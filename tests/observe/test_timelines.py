@@ -62,6 +62,19 @@ def test_no_line_is_wider_than_the_terminal(trace: Trace, width: int) -> None:
     assert max(map(len, printed(trace, width=width))) <= width
 
 
+def test_a_narrow_terminal_shortens_names_and_keeps_bars_latency_and_outcome() -> None:
+    attempt = Attempt(
+        provider="a-server-with-a-long-name", role="primary", outcome="decided", rule="status", latency=0.083
+    )
+
+    wide, narrow = (printed(Trace(attempts=(attempt,)), width=width)[1] for width in (80, 50))
+
+    assert wide.endswith("  83 ms  decided  rule status")
+    assert narrow.endswith("  83 ms  decided  rule status")
+    assert narrow.startswith("a-serve")
+    assert narrow.count("█") >= 6
+
+
 @pytest.mark.parametrize("trace", ALL)
 def test_a_terminal_without_unicode_gets_plain_letters(trace: Trace) -> None:
     assert all(line.isascii() for line in printed(trace, encoding="ascii"))
