@@ -24,6 +24,9 @@ from decide.engines.prices import Price
 from decide.errors import DecideError, InvalidAnswerError, MisconfiguredError
 from decide.questions import NoulQuestion, ScoreRequest
 
+_NOTHING_COUNTED: Final = Usage()
+"""No tokens read and none written, at a cost that is not told: what servers say that do not count."""
+
 _PROBE: Final = ScoreRequest(text="health", questions={"health": NoulQuestion("Is this text a single word?")})
 
 Transform = Callable[[dict[str, Any]], Mapping[str, Any] | None]
@@ -181,6 +184,8 @@ class Exchanges:
             read.usage = read_usage(document.get("usage"))
             raise read
         usage = read_usage(read.get("usage"))
+        if usage == _NOTHING_COUNTED:
+            usage = None
         if usage is not None and usage.cost is None and dialect.cost_header:
             usage = attrs.evolve(usage, cost=read_cost(reply.headers.get(dialect.cost_header, "")))
         if usage is not None and self._asking.price is not None:

@@ -88,17 +88,25 @@ def read_answers(
     reader = _Reader(entries=entries if isinstance(entries, dict) else {}, calibrated=claims)
     answers = {key: reader.read(key, question, asked.names[key]) for key, question in request.questions.items()}
     if reader.malformed and not reader.answered:
-        raise InvalidAnswerError(
-            f"{engine}: no answer of the reply can be used, {reader.malformed} malformed",
-            detail=f"{reader.malformed} malformed",
-            usage=usage,
-        )
+        raise _nothing_usable(request, reader, engine, usage)
     return Reading(
         result=ScoreResult(engine=engine, model=model, usage=usage, answers=answers),
         answered=reader.answered,
         malformed=reader.malformed,
         spoiled=frozenset(reader.spoiled),
         odd_model=model == UNREADABLE_MODEL,
+    )
+
+
+def _nothing_usable(request: ScoreRequest, reader: _Reader, engine: str, usage: Usage | None) -> InvalidAnswerError:
+    asked = enumerate(request.questions.items(), start=1)
+    position, key, question = next((at, key, question) for at, (key, question) in asked if key in reader.spoiled)
+    kind = type(question).__name__.removesuffix("Question").lower()
+    return InvalidAnswerError(
+        f"{engine}: no answer of the reply can be used, {reader.malformed} malformed: question {position}, {kind}",
+        detail=f"{reader.malformed} malformed",
+        key=key,
+        usage=usage,
     )
 
 

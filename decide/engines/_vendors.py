@@ -26,13 +26,13 @@ class _Host:
     example: str
 
 
-_PLAIN: Final = re.compile(r"[^/~]*")
+_REQUIRED: Final = re.compile(r"[^/~]+")
 _PREFIXED: Final = re.compile(r"|~?[^/~]+/[^/]+")
 
 _HOSTS: Final = {
-    "api.typesafe.ai": _Host(frozenset({"systemone"}), _PLAIN, "jev-latest"),
+    "api.typesafe.ai": _Host(frozenset({"systemone"}), _REQUIRED, "jev-latest"),
     "openrouter.ai": _Host(frozenset({"openrouter", "systemone"}), _PREFIXED, "typesafe/jev-1.13"),
-    "api.openai.com": _Host(frozenset({"openai"}), _PLAIN, "gpt-6-luna"),
+    "api.openai.com": _Host(frozenset({"openai"}), _REQUIRED, "gpt-6-luna"),
     "ai-gateway.vercel.sh": _Host(frozenset({"vercel", "systemone"}), _PREFIXED, "typesafe/jev-1.13"),
 }
 
@@ -50,4 +50,5 @@ def check_parts(host: str, dialect: str, model: str) -> None:
     if dialect not in known.dialects:
         raise SetupError(f"dialect: {host} speaks {' or '.join(sorted(known.dialects))}, not {dialect}")
     if not known.models.fullmatch(model):
-        raise SetupError(f"model: {host} has no {model!r}; its models are called like {known.example!r}")
+        what = f"has no {model!r}" if model else "needs one"
+        raise SetupError(f"model: {host} {what}; its models are called like {known.example!r}")

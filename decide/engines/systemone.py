@@ -22,6 +22,7 @@ from decide.engines._proxies import ENVIRONMENT
 from decide.engines._setup import SetupError
 from decide.engines._systemone_decode import Reading, read_answers
 from decide.engines._systemone_encode import wire_request
+from decide.engines._usage import read_model
 from decide.engines._vendors import check_parts
 from decide.engines.dialects import Dialect, dialect_called
 from decide.engines.health import Health
@@ -234,6 +235,7 @@ class SystemOneEngine:
         asked = wire_request(request)
         self._exchanges.warn(request)
         answered = await self._exchanges.ask(asked, log)
+        log.model = read_model(answered.document.get("model"))
         return read_answers(
             request,
             asked,

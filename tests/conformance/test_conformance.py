@@ -17,7 +17,23 @@ HERE = Path(__file__).parent
 DEVIATIONS = HERE / "deviations.toml"
 FILES = sorted((HERE / "vectors").glob("*/*.jsonl"))
 SCENARIOS = frozenset(
-    {"batch", "breaker", "budget", "chain", "compose", "compose_score", "limits", "llm_style", "llmdecider", "rules"}
+    {
+        "batch",
+        "breaker",
+        "budget",
+        "budget_and_turns",
+        "chain",
+        "compose",
+        "compose_score",
+        "health",
+        "limits",
+        "llm_style",
+        "llmdecider",
+        "retry",
+        "rules",
+        "status",
+        "typesafe",
+    }
 )
 
 FINE = {"name": "fine", "input": {"value": "7", "now": "2026-10-02T12:00:00Z"}, "expected": {"delayMs": 7000}}
