@@ -87,7 +87,7 @@ def objects_alive() -> Counter[str]:
     return Counter(
         type(one).__qualname__
         for one in gc.get_objects()
-        if isinstance(one, kinds) or type(one).__module__.startswith(ours)
+        if isinstance(one, kinds) or str(type(one).__module__).startswith(ours)
     )
 
 

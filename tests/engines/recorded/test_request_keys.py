@@ -66,7 +66,10 @@ def test_the_order_in_which_members_were_put_in_is_irrelevant(request: ScoreRequ
     assert key(other) == key(request)
 
 
-@given(one=strategies.json_values, other=strategies.json_values)
+STATES = strategies.json_values.filter(lambda value: isinstance(value, str | list | dict))
+
+
+@given(one=STATES, other=STATES)
 def test_different_states_have_different_keys(one: Any, other: Any) -> None:
     same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
