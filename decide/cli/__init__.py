@@ -28,5 +28,8 @@ def main(args: Sequence[str] | None = None) -> int:
         missing = (error.name or "").partition(".")[0]
         if missing not in _EXTRA:
             raise
-        sys.stderr.write(f"decide: {missing} is missing. Install it with: pip install 'decide-engine[cli,local]'\n")
+        sys.stderr.write(
+            f"decide: {missing} is missing: install the extras decide-engine[cli,local], "
+            "in a checkout with: pip install -e '.[all]'\n"
+        )
         return 2

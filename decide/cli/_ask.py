@@ -11,7 +11,7 @@ import anyio
 import click
 
 from decide.cli._asked import AskingCommand, questions_in_order
-from decide.cli._consoles import err, out
+from decide.cli._consoles import err, out, warnings_in_one_line
 from decide.cli._documents import document
 from decide.cli._durations import Duration
 from decide.cli._engines import LOCAL, STRATEGIES, Servers, compose, engines_from, refuse_unanswerable
@@ -127,7 +127,8 @@ def ask(
     refuse_unanswerable(built, asked)
     engine = compose(built, strategy, after, bars)
     request = ScoreRequest(text=read_state(state), questions=asked)
-    finished = anyio.run(partial(run, engine, request, bars, accept_proposals=accept_proposals))
+    with warnings_in_one_line():
+        finished = anyio.run(partial(run, engine, request, bars, accept_proposals=accept_proposals))
     if as_json:
         click.echo(json.dumps(document(finished, engine.strategy), indent=2))
     else:

@@ -6,7 +6,9 @@ import errno
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final, TextIO
 
 from rich.console import Console
@@ -51,6 +53,20 @@ def wrapped(text: Text, console: Console, width: int) -> Iterator[Text]:
     for line in text.wrap(console, width):
         line.rstrip()
         yield line
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """
+    Print what Python warns about as a sentence, without the file and the line that warn.
+    """
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        err_file().write(f"warning: {message}\n")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def out() -> Console:

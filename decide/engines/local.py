@@ -130,7 +130,7 @@ def _loaded(model: str | None) -> tuple[Ask, str, Callable[[object], object]]:
     try:
         decider = importlib.import_module("sparrow_decider").Decider.load(model)
     except ImportError:
-        problem = "the local engine needs sparrow-decider: pip install 'decide-engine[local]'"
+        problem = "the local engine needs sparrow-decider: install the extra decide-engine[local]"
     except Exception:  # noqa: BLE001 - a file that is no model fails in as many ways as there are files
         problem = "model: sparrow-decider cannot load it; `sparrow-decider models` lists those it has"
     if decider is None:

@@ -284,6 +284,15 @@ def test_what_is_held_back_beside_answers_that_count_is_named_at_the_end(decide:
     assert ended.out.splitlines()[-1] == "Exit 3: nothing to act on for 1 of 2 questions: angry."
 
 
+@pytest.mark.filterwarnings("always::decide.engines.encoding.DegenerateCriteriaWarning")
+def test_a_warning_of_the_library_is_one_line(decide: Decide) -> None:
+    with replying(200, choosing(billing=0.9, technical=0.1)) as url:
+        ended = decide("ask", *STATE, "--choice", "team: Which? | billing | technical", "--engine", url)
+
+    assert ended.err.startswith("warning: question 1: no option is described")
+    assert len(ended.err.splitlines()) == 1
+
+
 def test_output_that_is_no_terminal_is_plain(decide: Decide) -> None:
     assert "\x1b" not in decide("ask", *STATE, *TEAM).out
 

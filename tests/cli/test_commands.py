@@ -67,7 +67,10 @@ def test_without_its_extra_the_command_says_what_to_install(
     monkeypatch.setitem(sys.modules, missing, None)
 
     assert main([]) == 2
-    assert "pip install 'decide-engine[cli,local]'" in capsys.readouterr().err
+    assert (
+        "install the extras decide-engine[cli,local], in a checkout with: pip install -e '.[all]'"
+        in capsys.readouterr().err
+    )
 
 
 def test_without_its_extra_the_local_engine_says_what_to_install(
