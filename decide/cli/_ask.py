@@ -11,7 +11,7 @@ import anyio
 import click
 
 from decide.cli._asked import AskingCommand, questions_in_order
-from decide.cli._consoles import err, out, warnings_in_one_line
+from decide.cli._consoles import Words, err, out, warnings_in_one_line
 from decide.cli._documents import document
 from decide.cli._durations import Duration
 from decide.cli._engines import LOCAL, STRATEGIES, Servers, compose, engines_from, refuse_unanswerable
@@ -150,4 +150,4 @@ def _show(finished: Finished, asked: Collection[str]) -> None:
     elif finished.exit is Exit.NOT_ACTIONABLE:
         console.print()
         for line in why_not_all(finished.judged, asked):
-            console.print(line, style="dim")
+            console.print(Words(line, "dim"))

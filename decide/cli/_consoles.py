@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, TextIO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 _PLAIN_WIDTH: Final = 110
@@ -53,6 +53,18 @@ def wrapped(text: Text, console: Console, width: int) -> Iterator[Text]:
     for line in text.wrap(console, width):
         line.rstrip()
         yield line
+
+
+class Words:
+    """
+    Words for a console to print, wrapped to its width.
+    """
+
+    def __init__(self, words: str, style: str = "") -> None:
+        self._text = Text(words, style)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from wrapped(self._text, console, options.max_width)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from decide.asking import Answers, ask
 from decide.chain import Chain
-from decide.cli._consoles import err, out
+from decide.cli._consoles import Words, err, out
 from decide.cli._demo_words import INTRODUCTION, MORAL, MayIAct, Message, Tally, seen_text, what_happened
 from decide.cli._exits import Exit
 from decide.cli._proxy import LOOPBACK, delaying_proxy
@@ -124,8 +124,8 @@ class _Stage:
         """
         self._console.print("May I act on it?", style="bold cyan")
         self._console.print(MayIAct(self._seen, TEAM))
-        self._console.print(MORAL)
-        self._console.print(seen_text(self.tally))
+        self._console.print(Words(MORAL))
+        self._console.print(Words(seen_text(self.tally)))
 
     def _show(self, message: Message, answers: Answers) -> None:
         opened = bool(self._changes)

@@ -41,6 +41,7 @@ def test_the_whole_story_happens_without_a_terminal() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
     assert time.monotonic() - begun < 10
     assert "\x1b" not in ended.stdout
+    assert not [line for line in ended.stdout.splitlines() if line.endswith(" ")]
     healthy, slow, dead = re.split(r"^\d\. .*$", ended.stdout, flags=re.MULTILINE)[1:]
     assert "hedged: server answered after" in healthy
     assert "so local was not asked" in healthy
