@@ -1,4 +1,4 @@
-"""The guide to the engines, run as a reader would run it."""
+"""The guides to the engines and to questions, run as a reader would run them, and held to what there is."""
 
 import re
 from pathlib import Path
@@ -7,17 +7,24 @@ from typing import Any
 import anyio
 import pytest
 
+from decide.engines.dialects import DIALECTS
+from decide.engines.presets import PRESETS
 from decide.requests import Request
 
-GUIDE = Path(__file__).parents[2] / "docs" / "engines.md"
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDE = DOCS / "engines.md"
+
+
+def run(page: Path) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        exec(compile(block, page.name, "exec"), names)
+    return names
 
 
 @pytest.fixture(scope="module")
 def guide() -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    for block in re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL):
-        exec(compile(block, GUIDE.name, "exec"), names)
-    return names
+    return run(GUIDE)
 
 
 @pytest.mark.parametrize(
@@ -34,3 +41,14 @@ def test_the_function_of_the_example_decides_or_abstains(guide: dict[str, Any]) 
 
 def test_the_servers_of_the_example_are_built_without_their_key_in_sight(guide: dict[str, Any]) -> None:
     assert "api_key" not in f"{guide['hosted']!r}{guide['nearby']!r}"
+
+
+def test_the_guide_to_questions_runs() -> None:
+    assert "degenerate" in run(DOCS / "encoding.md")
+
+
+def test_the_guide_names_every_dialect_and_every_preset() -> None:
+    said = GUIDE.read_text(encoding="utf-8")
+
+    assert all(f"| `{dialect}` |" in said for dialect in DIALECTS)
+    assert ", ".join(PRESETS) in " ".join(said.split())
