@@ -110,10 +110,7 @@ class SystemOneEngine:
         wait: float | None = None,
         client: Client | None = None,
     ) -> None:
-        if decision_timeout is not None and not decision_timeout > 0:
-            raise SetupError("decision_timeout: must be above 0 seconds, or None")
-        if not model.isprintable():
-            raise SetupError("model: must be printable")
+        _check(decision_timeout, model)
         spoken = dialect_called(dialect)
         if isinstance(dialect, str):
             check_parts(parsed(base_url).host, dialect, model)
@@ -258,6 +255,13 @@ class SystemOneEngine:
 
     def _too_late(self) -> EngineTimeoutError:
         return EngineTimeoutError(f"{self._name}: no answer within {self.decision_timeout} s")
+
+
+def _check(decision_timeout: float | None, model: str) -> None:
+    if decision_timeout is not None and not decision_timeout > 0:
+        raise SetupError("decision_timeout: must be above 0 seconds, or None")
+    if not model.isprintable():
+        raise SetupError("model: must be printable")
 
 
 def _route(route: str, model: str) -> str:
