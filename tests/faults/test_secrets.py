@@ -99,7 +99,9 @@ def check_error(error: BaseException, seen: set[int] | None = None) -> None:
         if frame.f_globals["__name__"].startswith("decide."):
             assert KEY not in repr(frame.f_locals), f"the key is at hand in {frame.f_code.co_qualname}"
     if isinstance(error, DecideError):
-        own = {name: value for name, value in vars(error).items() if name not in {"server_text", "errors", "trace"}}
+        # The question that an error is about stands in `key`, and nowhere else.
+        elsewhere = {"server_text", "key", "errors", "trace"}
+        own = {name: value for name, value in vars(error).items() if name not in elsewhere}
         told("what an error holds", repr(own))
         assert KEY not in error.server_text
         assert len(error.server_text) <= 200
