@@ -6,7 +6,7 @@ import socket
 import ssl
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Final
 
 import anyio
@@ -73,18 +73,11 @@ class Connections:
         request = self._request(method, target, headers)
         loop = current_loop()
         connection = self._free(loop) or await self._opened()
-        reply: Reply | None = None
         try:
-            reply = await connection.exchange(request, body, longest)
-        except h11.RemoteProtocolError:
-            raise BrokenExchangeError("RemoteProtocolError", answering=connection.answering) from None
-        except anyio.EndOfStream:
-            raise BrokenExchangeError("RemoteProtocolError") from None
-        except _BROKEN:
-            raise BrokenExchangeError("ReadError", answering=connection.answering) from None
-        finally:
-            if reply is None:
-                connection.close()
+            reply = await _told(connection, connection.exchange(request, body, longest))
+        except BaseException:
+            connection.close()
+            raise
         await self._keep(loop, connection, reply)
         return reply
 
@@ -129,18 +122,16 @@ class Connections:
             raise BrokenExchangeError("LocalProtocolError", fault=Fault.REQUEST) from None
 
     async def _opened(self) -> Connection:
-        plain: socket.socket | None = None
-        stream: ByteStream | None = None
         host, port = (self._host, self._port) if self._proxy is None else (self._proxy.host, self._proxy.port)
         try:
             plain = await connected(host, port)
-            stream = await self._over(plain)
+            try:
+                return Connection(await self._over(plain), plain)
+            except BaseException:
+                plain.close()
+                raise
         except (h11.RemoteProtocolError, *_BROKEN):
             raise BrokenExchangeError("ConnectError") from None
-        finally:
-            if plain is not None and stream is None:
-                plain.close()
-        return Connection(stream, plain)
 
     async def _over(self, plain: socket.socket) -> ByteStream:
         stream: ByteStream = SocketStream(plain)
@@ -166,6 +157,18 @@ class Connections:
         while kept and kept[0][1] <= now - self._keep_alive:
             kept.pop(0)[0].close()
         kept.append((connection, now))
+
+
+async def _told(connection: Connection, reply: Awaitable[Reply]) -> Reply:
+    """
+    Wait for a reply, and name what breaks as httpx names it.
+    """
+    try:
+        return await reply
+    except (h11.RemoteProtocolError, anyio.EndOfStream):
+        raise BrokenExchangeError("RemoteProtocolError", answering=connection.answering) from None
+    except _BROKEN:
+        raise BrokenExchangeError("ReadError", answering=connection.answering) from None
 
 
 def _close(kept: list[tuple[Connection, float]]) -> None:

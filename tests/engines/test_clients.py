@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from decide.attempt_log import AttemptLog
+from decide.engines._clients import Client
 from decide.engines.systemone import SystemOneEngine
 from decide.errors import BusyError, DecideError, EngineError, EngineTimeoutError, MisconfiguredError
 from tests.engines.pooling import keeping
@@ -124,3 +125,9 @@ def _Endless(library: Any) -> Any:  # noqa: N802 - it stands for a class
                 yield b" " * 1000
 
     return Endless()
+
+
+def test_both_libraries_have_what_is_used_of_a_client() -> None:
+    clients: list[Client] = [httpx.AsyncClient(), httpx2.AsyncClient()]
+
+    assert [type(client).__module__.partition(".")[0] for client in clients] == ["httpx", "httpx2"]

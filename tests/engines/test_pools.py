@@ -214,7 +214,7 @@ async def test_a_caller_whose_turn_does_not_come_is_busy_and_nothing_is_held_aga
 async def test_how_long_a_caller_waits_can_be_said() -> None:
     async with misbehaving(never_answers) as served:
         engine = SystemOneEngine(served.url, concurrency=1, decision_timeout=5.0, wait=0.0)
-        log = AttemptLog()
+        log, took = AttemptLog(), 0.0
         async with anyio.create_task_group() as group:
             group.start_soon(engine.score, asking())
             await anyio.sleep(0.05)

@@ -15,7 +15,7 @@ from decide.engines.systemone import SystemOneEngine
 from decide.errors import EngineError, MisconfiguredError
 from tests.engines.pooling import Kept, keeping
 from tests.engines.wire import asking
-from tests.faults.connections import GOOD
+from tests.faults.connections import GOOD, resets_after_reading, resets_in_the_body
 from tests.faults.encrypted import over_tls, trusting
 from tests.faults.server import Behaviour, Peer, misbehaving, reply, says
 
@@ -239,3 +239,14 @@ def test_a_proxy_that_cannot_be_used_is_refused_when_the_engine_is_built(
     monkeypatch.setenv("ALL_PROXY", "socks5://p:1")
     with pytest.raises(SetupError, match="client="):
         SystemOneEngine("https://example.test")
+
+
+@pytest.mark.parametrize(("behave", "transient"), [(resets_after_reading, True), (resets_in_the_body, False)])
+async def test_a_connection_that_breaks_may_be_tried_again_until_a_reply_has_begun(
+    behave: Behaviour, transient: bool
+) -> None:
+    async with misbehaving(behave) as served:
+        with pytest.raises(EngineError) as caught:
+            await SystemOneEngine(served.url).score(asking())
+
+    assert (caught.value.transient, caught.value.http_status) == (transient, None)

@@ -96,6 +96,7 @@ async def _host_call(given: Doc, engine: SystemOneEngine, sent: list[httpx2.Requ
     # Only a server of this machine is asked in turn.
     turns = Turns(behind, at_once=1 if local else 100, wait=WAIT)
     spent = BUDGET - given["left_ms"] / 1000 if "left_ms" in given else 0.0
+    failed: DecideError | None = None
     async with anyio.create_task_group() as group:
         if behind.held:
             group.start_soon(turns.score, HOLDING)
