@@ -283,7 +283,7 @@ class UndecidedError(DecideError):
     def __init__(self, message: str = "", *, trace: Trace | None = None, errors: Iterable[BaseException] = ()) -> None:
         super().__init__(message)
         self.trace = trace
-        self.errors = tuple(errors)
+        self.errors: tuple[BaseException, ...] = tuple(errors)
 
 
 def walk(error: BaseException) -> Iterator[BaseException]:

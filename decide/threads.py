@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Coroutine
-from functools import partial
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
@@ -90,30 +89,32 @@ class Threaded:
         self.name: str = engine.name
         self.decision_timeout: float | None = getattr(engine, "decision_timeout", None)
         self.deterministic: bool = getattr(engine, "deterministic", False)
+        # Whoever puts this engine to use looks for what it can do, and finds the same as in the engine itself.
+        vars(self).update({name: None for name in ("decide", "score") if not callable(getattr(engine, name, None))})
         self._exclusives = frozenset({id(engine)}) if getattr(engine, "exclusive", False) else frozenset[int]()
 
     def __repr__(self) -> str:
         return f"<in_thread {self.name}>"
 
-    @property
-    def decide(self) -> Callable[[Request], Coroutine[Any, Any, Decision | None]]:
+    async def decide(self, request: Request, /) -> Decision | None:
         """
-        Have the engine decide, in a thread. One that only answers questions has no such attribute here either.
+        Have the engine decide, in a thread. None, and no method, where the engine only answers questions.
 
         Raises:
             BusyError: If all threads are at work.
         """
-        return partial(self._run, self._engine.decide)
+        decision: Decision | None = await self._run(self._engine.decide, request)
+        return decision
 
-    @property
-    def score(self) -> Callable[[ScoreRequest], Coroutine[Any, Any, ScoreResult]]:
+    async def score(self, request: ScoreRequest, /) -> ScoreResult:
         """
-        Have the engine answer questions, in a thread. One that only decides has no such attribute here either.
+        Have the engine answer questions, in a thread. None, and no method, where the engine only decides.
 
         Raises:
             BusyError: If all threads are at work.
         """
-        return partial(self._run, self._engine.score)
+        result: ScoreResult = await self._run(self._engine.score, request)
+        return result
 
     def stats(self) -> ThreadStats:
         """

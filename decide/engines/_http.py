@@ -71,7 +71,7 @@ class HttpService:
         self._name = name
         self._sending = sending
         self._turns = TurnQueue(sending.concurrency)
-        self.proxy = None
+        self.proxy: str | None = None
         self._connections: Connections | None = None
         if sending.client is None:
             self.proxy = proxy_for(place.url, sending.proxy, loopback=place.loopback)

@@ -34,7 +34,7 @@ class Replayer:
             self._recordings.setdefault(recording.key, []).append(recording)
         self._played: dict[str, int] = {}
         self._lock = threading.Lock()
-        self.decision_timeout = cassette.header.decision_timeout
+        self.decision_timeout: float | None = cassette.header.decision_timeout
 
     def __repr__(self) -> str:
         return f"<Replayer {self.name}>"

@@ -43,8 +43,8 @@ class ShuffledEngine:
             raise TypeError(f"engine {ready.name!r} does not answer questions")
         self._score: ScoreCall = ready.score
         self._seed = seed
-        self.name = f"{ready.name}-shuffled"
-        self.decision_timeout = ready.timeout
+        self.name: str = f"{ready.name}-shuffled"
+        self.decision_timeout: float | None = ready.timeout
 
     async def score(self, request: ScoreRequest, /) -> ScoreResult:
         """

@@ -94,7 +94,7 @@ class Trust:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = _default_path() if path is None else path
+        self.path: Path = _default_path() if path is None else path
 
     def places(self) -> tuple[Place, ...]:
         """

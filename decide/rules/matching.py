@@ -20,8 +20,8 @@ class Utterance:
     """
 
     def __init__(self, text: str) -> None:
-        self.said = squeeze(text)
-        self.text = lower(self.said)
+        self.said: str = squeeze(text)
+        self.text: str = lower(self.said)
 
     @cached_property
     def words(self) -> list[str]:
