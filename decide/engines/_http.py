@@ -16,7 +16,7 @@ from decide.engines._clients import Client
 from decide.engines._connections import Connections
 from decide.engines._endpoints import Endpoint
 from decide.engines._late import Late
-from decide.engines._proxies import ENVIRONMENT, proxy_for
+from decide.engines._proxies import ENVIRONMENT, Proxy, proxy_for
 from decide.engines._replies import BrokenExchangeError, Fault, Reply
 from decide.engines._setup import SetupError
 from decide.engines._sockets import trusted
@@ -71,7 +71,7 @@ class HttpService:
         self._name = name
         self._sending = sending
         self._turns = TurnQueue(sending.concurrency)
-        self.proxy: str | None = None
+        self.proxy: Proxy | None = None
         self._connections: Connections | None = None
         if sending.client is None:
             self.proxy = proxy_for(place.url, sending.proxy, loopback=place.loopback)

@@ -31,6 +31,11 @@ from tests.fakes import QUESTIONS, REQUEST, Engine, decision, result
 pytestmark = pytest.mark.real_time
 
 
+def blocking_engine(**attributes: object) -> Any:
+    """A blocking engine with just these attributes."""
+    return SimpleNamespace(**attributes)
+
+
 class Blocking:
     """An engine that blocks until it is let go."""
 
@@ -257,7 +262,7 @@ async def test_its_own_call_to_the_loop_works_from_inside_the_thread() -> None:
 @pytest.mark.parametrize("missing", ["decide", "score"])
 async def test_an_operation_that_the_engine_lacks_is_lacking_here_too(missing: str) -> None:
     methods = {name: getattr(Asked(), name) for name in {"decide", "score"} - {missing}}
-    threaded = in_thread(SimpleNamespace(name="a", **methods))
+    threaded = in_thread(blocking_engine(name="a", **methods))
 
     assert getattr(threaded, missing) is None
     chain = Chain([threaded])
@@ -268,7 +273,7 @@ async def test_an_operation_that_the_engine_lacks_is_lacking_here_too(missing: s
 
 
 def test_it_looks_like_its_engine() -> None:
-    blocking = SimpleNamespace(name="a", decide=decision, decision_timeout=3.0, deterministic=True)
+    blocking = blocking_engine(name="a", decide=decision, decision_timeout=3.0, deterministic=True)
 
     single = Single(in_thread(blocking))
 
@@ -277,7 +282,7 @@ def test_it_looks_like_its_engine() -> None:
 
 
 def test_one_that_answers_one_question_at_a_time_is_not_put_into_two_legs() -> None:
-    blocking = SimpleNamespace(name="a", decide=decision, exclusive=True)
+    blocking = blocking_engine(name="a", decide=decision, exclusive=True)
 
     with pytest.raises(ValueError, match="one question at a time"):
         Race(in_thread(blocking), Single(in_thread(blocking)))
