@@ -81,12 +81,6 @@ class Legs(Generic[T]):
         """
         return self._engines[index].deterministic or enough_time()
 
-    def running(self) -> bool:
-        """
-        Say whether some leg that was started has not ended.
-        """
-        return len(self._endings) < len(self._logs)
-
     def open(self, index: int, role: str) -> AttemptLog:
         """
         Start the log of a leg, which is what makes it started.
@@ -123,8 +117,7 @@ class Legs(Generic[T]):
         """
         Say whether *ending* starts the next engine. None is started without any time left, only to be cut off.
         """
-        in_time = self.log.now() < self.log.deadline
-        return in_time and ending.outcome in self._fail_over and ending.kind is not Kind.TIME
+        return self.log.now() < self.log.deadline and ending.outcome in self._fail_over
 
     def halts(self, ending: Ending[T]) -> bool:
         """

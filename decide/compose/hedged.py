@@ -87,7 +87,7 @@ async def _run_primary(legs: Legs[T], crew: Crew) -> None:
             legs.log.fallback_fired = True
             legs.open(_BACKUP, "backup")
             await legs.run(_BACKUP)
-    if legs.over or not legs.running():
+    if legs.over:
         crew.dismiss()
 
 

@@ -60,6 +60,6 @@ class Race(Combinator):
 
 async def _run_racer(legs: Legs[T], index: int, crew: Crew) -> None:
     ending = await legs.run(index)
-    legs.halted = legs.halted or (legs.winner is None and legs.halts(ending))
+    legs.halted = legs.halted or legs.halts(ending)
     if legs.over:
         crew.dismiss()

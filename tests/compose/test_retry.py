@@ -1,5 +1,7 @@
 """The same engine again: when, how often, how soon, and never past the time there is."""
 
+from typing import Literal
+
 import anyio
 import pytest
 
@@ -257,6 +259,21 @@ async def test_being_cancelled_is_no_failure_to_try_again_after() -> None:
     assert len(engine.calls) == 1
     assert anyio.current_time() - begun == pytest.approx(0.05)
     assert (breaker.state, breaker.stats().failures) == ("closed", 0)
+
+
+async def test_nobody_is_asked_about_a_cancellation_and_none_is_tried_again() -> None:
+    asked: list[Failure] = []
+
+    def again(failure: Failure) -> Literal["retry"]:
+        asked.append(failure)
+        return "retry"
+
+    engine = Engine("a", hangs())
+    with anyio.move_on_after(0.5):
+        await directly(Retry(engine, retries=3, on_error=again))
+
+    assert len(engine.calls) == 1
+    assert asked == []
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)], ids=repr)

@@ -91,10 +91,12 @@ async def test_a_combinator_is_asked_again_when_all_that_went_wrong_in_it_may_pa
 
 
 async def test_a_combinator_is_not_asked_again_when_something_in_it_will_not_pass() -> None:
-    race = Race(Engine("a", down()), Engine("b", fails(ValueError("x"))))
+    engines = Engine("a", down()), Engine("b", fails(ValueError("x")))
 
     with pytest.raises(NoAnswerError):
-        await directly(Retry(race, retries=1))
+        await directly(Retry(Race(*engines), retries=1))
+
+    assert [len(engine.calls) for engine in engines] == [1, 1]
 
 
 async def test_a_caller_without_a_log_is_served_too() -> None:

@@ -10,6 +10,7 @@ import anyio.lowlevel
 import pytest
 
 from decide import Decision, Request
+from decide._turn_queue import TurnQueue, _Waiter
 from decide.compose import Turns
 from tests.fakes import REQUEST, decision
 
@@ -88,3 +89,22 @@ def test_callers_that_give_up_in_several_loops_lose_no_turn(backends: tuple[str,
     for backend in backends:
         anyio.run(ask_both_at_once, backend=backend)
     assert engine.served == before + 4
+
+
+async def test_a_turn_counts_though_the_word_of_it_has_not_come_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = TurnQueue(1)
+    came: list[bool] = []
+
+    async def wait() -> None:
+        came.append(await queue.take(1.0))
+
+    monkeypatch.setattr(_Waiter, "wake", lambda _: None)
+    queue.take_free()
+    async with anyio.create_task_group() as group:
+        group.start_soon(wait)
+        await anyio.sleep(0.5)
+        queue.pass_on()
+
+    assert came == [True]
+    queue.pass_on()
+    assert queue.take_free()

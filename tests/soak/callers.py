@@ -95,7 +95,7 @@ async def _as_some_caller(dice: random.Random, call: Call, ask: Callable[[], Awa
                 # A deadline that is due has cancelled nobody before the loop looks at its clock.
                 if temper == "gone" or on_asyncio():
                     _note_if_ignored(call, scope)
-        call.cancelled = scope.cancelled_caught and call.ended is None
+        call.cancelled = scope.cancelled_caught and call.ended is None and not call.fatal
 
 
 async def _cancel_later(scope: anyio.CancelScope, seconds: float, steps: int) -> None:
@@ -123,12 +123,12 @@ async def _kill(call: Call, asked: Callable[[], Awaitable[None]], seconds: float
     killed = task.cancel()
     await asyncio.wait([task])
     if task.cancelled():
-        call.cancelled = True
+        call.cancelled = not call.fatal
     else:
         error = task.exception()
         if error is not None:
             raise error
-        if killed:
+        if killed and call.ended is not None:
             call.problems.append("an answer after the caller's task was cancelled")
 
 
