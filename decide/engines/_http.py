@@ -16,7 +16,7 @@ from decide.engines._clients import Client
 from decide.engines._connections import Connections
 from decide.engines._endpoints import Endpoint
 from decide.engines._late import Late
-from decide.engines._proxies import ENVIRONMENT, Proxy, proxy_for
+from decide.engines._proxies import ENVIRONMENT, proxy_for
 from decide.engines._replies import BrokenExchangeError, Fault, Reply
 from decide.engines._setup import SetupError
 from decide.engines._sockets import trusted
@@ -71,14 +71,11 @@ class HttpService:
         self._name = name
         self._sending = sending
         self._turns = TurnQueue(sending.concurrency)
-        self.proxy: Proxy | None = None
-        self._connections: Connections | None = None
-        if sending.client is None:
-            self.proxy = proxy_for(place.url, sending.proxy, loopback=place.loopback)
-            # The certificates are loaded here and not in a call, which it would block.
-            self._connections = Connections(
-                place.url.host, place.port, tls=trusted() if place.encrypted else None, proxy=self.proxy
-            )
+        own = sending.client is None
+        self.proxy = proxy_for(place.url, sending.proxy, loopback=place.loopback) if own else None
+        # The certificates are loaded here and not in a call, which it would block.
+        tls = trusted() if own and place.encrypted else None
+        self._connections = Connections(place.url.host, place.port, tls=tls, proxy=self.proxy)
 
     async def post(self, body: bytes, log: AttemptLog) -> Reply:
         """
@@ -104,8 +101,7 @@ class HttpService:
         """
         Close the connections that wait for the next call.
         """
-        if self._connections is not None:
-            self._connections.close()
+        self._connections.close()
 
     def effective(self) -> dict[str, object]:
         """
@@ -197,13 +193,11 @@ class HttpService:
         """
         longest = self._sending.max_response_bytes
         try:
-            if self._connections is not None:
-                return await self._connections.exchange(method, url.raw_path, headers, body, longest=longest)
             if self._sending.client is not None:
                 return await _clients.exchange(self._sending.client, method, str(url), headers, body, longest=longest)
+            return await self._connections.exchange(method, url.raw_path, headers, body, longest=longest)
         except BrokenExchangeError as error:
             return self._broken(error)
-        return BusyError(f"{self._name}: closed", detail="closed")
 
     def _broken(self, error: BrokenExchangeError) -> DecideError:
         what = error.what

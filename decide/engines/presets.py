@@ -33,7 +33,8 @@ class Preset:
         base_url: Where it is; empty when every user has their own.
         dialect: What it speaks.
         model: What it is asked for; empty leaves it to the server.
-        key_variable: The environment variable that holds its key by custom; empty when it needs none.
+        key_variable: The environment variable that holds its key by custom; empty when it needs none, or when everybody
+            has it at a place of their own, so that its key has to be given.
         limits: What it takes at most.
         price: What it charges, where that is published and not reported.
         concurrency: Requests at once that it bears.
@@ -160,13 +161,11 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
             Preset(
                 name="cloudflare",
                 dialect="cloudflare",
-                key_variable="CLOUDFLARE_API_TOKEN",
                 concurrency=HOSTED_CONCURRENCY,
             ),
             Preset(
                 name="databricks",
                 dialect="databricks",
-                key_variable="DATABRICKS_TOKEN",
                 concurrency=HOSTED_CONCURRENCY,
             ),
             Preset(name="agentcore", dialect="agentcore", limits=Limits(instructions=True), concurrency=1),
