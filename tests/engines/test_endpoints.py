@@ -121,3 +121,22 @@ def test_a_key_in_clear_text_can_be_allowed_by_name() -> None:
     engine = SystemOneEngine("http://example.test", api_key="sk-sentinel", allow_insecure=True)
 
     assert repr(engine) == "SystemOneEngine('http://example.test/v1/systemone', model='', name='systemone')"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "route", "url"),
+    [
+        ("https://h/api", "/alpha/decisions", "https://h/api/alpha/decisions"),
+        ("https://h/api/v1", "/alpha/decisions", "https://h/api/alpha/decisions"),
+        ("https://h/api/alpha", "/alpha/decisions", "https://h/api/alpha/decisions"),
+        ("https://h/api/alpha/decisions/", "/alpha/decisions", "https://h/api/alpha/decisions"),
+        ("https://h/v4/ai", "/v4/ai/evaluation-model", "https://h/v4/ai/evaluation-model"),
+        ("https://h/a", "/invocations", "https://h/a/invocations"),
+        ("https://h/invocations", "/invocations", "https://h/invocations"),
+    ],
+)
+def test_what_a_base_url_has_of_a_route_is_not_put_on_twice(base_url: str, route: str, url: str) -> None:
+    place = endpoint(base_url, route)
+
+    assert str(place.url) == url
+    assert str(place.at(route)) == url
