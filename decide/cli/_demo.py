@@ -77,8 +77,10 @@ def demo(ctx: click.Context, /) -> None:
 
 
 async def _play(console: Console, local: LocalEngine) -> Tally:
-    # A polite kill ends the demo as Ctrl-C does, so that no server is left behind.
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    # A polite kill ends the demo as Ctrl-C does, so that no server is left behind; also in the background, where a
+    # shell has Ctrl-C ignored.
+    on_interrupt = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGTERM, on_interrupt if callable(on_interrupt) else signal.default_int_handler)
     console.print(INTRODUCTION)
     async with sparrow_server() as server, delaying_proxy(server.port) as proxy:
         # The same model as the local one: its numbers are self-reported too, whatever way they come.

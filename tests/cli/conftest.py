@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -61,6 +62,16 @@ class _Scripted(BaseHTTPRequestHandler):
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Say nothing."""
+
+
+@contextmanager
+def reacting_to(interrupt: signal.Signals, handler: signal.Handlers) -> Iterator[None]:
+    """Start processes that get *handler* for *interrupt*, whatever the shell said that started the tests."""
+    before = signal.signal(interrupt, handler)
+    try:
+        yield
+    finally:
+        signal.signal(interrupt, before)
 
 
 @contextmanager

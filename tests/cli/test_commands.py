@@ -17,7 +17,7 @@ import pytest
 from decide.cli import _commands, main
 from decide.cli._consoles import console_on
 from decide.cli._exits import Exit
-from tests.cli.conftest import Decide
+from tests.cli.conftest import Decide, reacting_to
 
 COMMAND = (sys.executable, "-m", "decide.cli")
 TEAM = ("--choice", "team: Which team? | billing=charges | technical=bugs")
@@ -86,7 +86,9 @@ def test_without_its_extra_the_local_engine_says_what_to_install(
 
 def interrupted(args: tuple[str, ...], when_waiting: socket.socket) -> tuple[int, str]:
     """Send Ctrl-C to the command as soon as it waits for the server; return its exit status and what it said."""
-    with subprocess.Popen([*COMMAND, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with reacting_to(signal.SIGINT, signal.SIG_DFL):
+        begun = subprocess.Popen([*COMMAND, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with begun as process:
         connection, _ = when_waiting.accept()
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=20)

@@ -16,6 +16,7 @@ from decide.cli._demo_words import MayIAct, Message, Tally, what_happened
 from decide.policies import NARROWING
 from decide.questions import ChoiceQuestion, ScoreRequest
 from decide.traces import Trace
+from tests.cli.conftest import reacting_to
 from tests.observe.runs import FELL_BACK, HEDGED, REFUSED_BY_A_BREAKER
 
 DEMO = (sys.executable, "-m", "decide.cli", "demo")
@@ -53,9 +54,14 @@ def test_the_whole_story_happens_without_a_terminal() -> None:
     assert "each answer is a proposal (unscored: not_calibrated)" in dead.replace("\n", " ")
 
 
-@pytest.mark.parametrize("ask_to_end", [signal.SIGINT, signal.SIGTERM])
-def test_a_demo_that_is_ended_leaves_no_server_behind(ask_to_end: signal.Signals) -> None:
-    with subprocess.Popen(DEMO, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+@pytest.mark.parametrize(
+    ("ask_to_end", "on_ctrl_c"),
+    [(signal.SIGINT, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_IGN)],
+)
+def test_a_demo_that_is_ended_leaves_no_server_behind(ask_to_end: signal.Signals, on_ctrl_c: signal.Handlers) -> None:
+    with reacting_to(signal.SIGINT, on_ctrl_c):
+        begun = subprocess.Popen(DEMO, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with begun as process:
         assert process.stdout is not None
         while not process.stdout.readline().startswith("2."):
             pass
