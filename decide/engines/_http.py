@@ -16,7 +16,7 @@ from decide.engines._clients import Client
 from decide.engines._connections import Connections
 from decide.engines._endpoints import Endpoint
 from decide.engines._late import Late
-from decide.engines._proxies import ENVIRONMENT, proxy_for
+from decide.engines._proxies import ENVIRONMENT, Proxy, proxy_for
 from decide.engines._replies import BrokenExchangeError, Fault, Reply
 from decide.engines._setup import SetupError
 from decide.engines._sockets import trusted
@@ -72,7 +72,7 @@ class HttpService:
         self._sending = sending
         self._turns = TurnQueue(sending.concurrency)
         own = sending.client is None
-        self.proxy = proxy_for(place.url, sending.proxy, loopback=place.loopback) if own else None
+        self.proxy: Proxy | None = proxy_for(place.url, sending.proxy, loopback=place.loopback) if own else None
         # The certificates are loaded here and not in a call, which it would block.
         tls = trusted() if own and place.encrypted else None
         self._connections = Connections(place.url.host, place.port, tls=tls, proxy=self.proxy)
