@@ -109,6 +109,8 @@ ASYNCIO_ONLY: dict[str, Callable[[Provider], Provider]] = {
 }
 
 
+MOST_LEFT_OF_A_CALL = 150
+
 BEHAVIOURS = {"answers": answers(), "answers late": answers(after=0.5), "hangs": hangs(), "fails": failing}
 
 
@@ -128,7 +130,12 @@ async def test_a_call_beside_another_leaves_none_either(
 
 
 async def no_cycles(engine: Provider) -> None:
-    """See that calls, some cut off by their caller, are gone without a garbage collection."""
+    """
+    See that calls, some cut off by their caller, are gone without a garbage collection.
+
+    From CPython 3.12 on, the frames in an error's traceback know who called them: a call that keeps the error of its
+    engine, as every failed one does, is a cycle until the next collection. There, only what one call leaves is bounded.
+    """
     chain = Chain([engine])
     await ask(chain, AT_ONCE)
     gc.collect()
@@ -141,4 +148,4 @@ async def no_cycles(engine: Provider) -> None:
         left = gc.collect()
     finally:
         gc.enable()
-    assert left < 20
+    assert left < (20 if sys.version_info < (3, 12) else 40 * MOST_LEFT_OF_A_CALL)
