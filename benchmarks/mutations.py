@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import attrs
@@ -88,12 +89,24 @@ def chosen(words: Sequence[str]) -> list[Mutant]:
     return [one for one in known() if not words or any(word in f"{one.file} {one.guard}" for word in words)]
 
 
+def all_killers(mutants: Sequence[Mutant], place: Path, told: Callable[[float], None]) -> list[tuple[str, str, str]]:
+    rows = []
+    for done, mutant in enumerate(mutants):
+        try:
+            test = killer(place, mutant) or "**SURVIVED**"
+        except LookupError as error:
+            test = f"**NOT FOUND** {error}"
+        rows.append((mutant.guard, mutant.file.removeprefix("decide/"), test))
+        told((done + 1) / len(mutants))
+    return rows
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", help="only guards whose file or sentence holds one of these")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args(arguments)
     mutants = chosen(options.words)
-    bad = 0
     with tempfile.TemporaryDirectory(prefix="decide-mutations.") as folder, progress() as shown:
         place = Path(folder)
         copy(place)
@@ -103,18 +116,16 @@ def main(arguments: list[str]) -> int:
             print(f"fails without any mutation: {broken}")
             return 1
         shown.stage(f"{len(mutants)} guards")
+        rows = all_killers(mutants, place, shown.share)
+    held = sum("**" not in test for _, _, test in rows)
+    if options.json:
+        print(json.dumps({"guards": rows, "holds": held == len(rows)}))
+    else:
         print("| Guard | In | Test that fails without it |\n| --- | --- | --- |")
-        for done, mutant in enumerate(mutants):
-            try:
-                test = killer(place, mutant)
-            except LookupError as error:
-                test = f"**NOT FOUND** {error}"
-            bad += not test or "**" in test
-            name = test or "**SURVIVED**"
-            print(f"| {mutant.guard} | `{mutant.file.removeprefix('decide/')}` | {name} |", flush=True)
-            shown.share((done + 1) / len(mutants))
-    print(f"{len(mutants) - bad} of {len(mutants)} guards are held by a test", file=sys.stderr)
-    return 1 if bad else 0
+        for guard, file, test in rows:
+            print(f"| {guard} | `{file}` | {test} |")
+    print(f"{held} of {len(rows)} guards are held by a test", file=sys.stderr)
+    return 0 if held == len(rows) else 1
 
 
 if __name__ == "__main__":

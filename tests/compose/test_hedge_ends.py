@@ -59,6 +59,8 @@ async def test_no_backup_is_called_without_any_time_left(combine: type[Fallback]
 
     assert outcomes(trace.attempts) == [("z", "error"), ("a", "error"), ("b", "decided")]
     breaker.force_open(0.0)
+    begun = anyio.current_time()
     trace = await trace_of(breaker)
     assert outcomes(trace.attempts) == [("a", "timeout")]
+    assert anyio.current_time() - begun == pytest.approx(0.5)
     assert len(backup.calls) == 1
