@@ -62,7 +62,9 @@ async def test_thousands_of_cancelled_losers_leave_nothing_behind(shape: Callabl
         await ask(chain, calls)
 
         assert left_over() == running
-        assert objects_alive() == objects
+        assert (
+            objects_alive() - objects == Counter()
+        )  # less is fine: a worker thread of an earlier test may end meanwhile
         assert sys.getallocatedblocks() - blocks < BLOCKS
     assert complaints == []
 
