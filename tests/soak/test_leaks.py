@@ -62,9 +62,8 @@ async def test_thousands_of_cancelled_losers_leave_nothing_behind(shape: Callabl
         await ask(chain, calls)
 
         assert left_over() == running
-        assert (
-            objects_alive() - objects == Counter()
-        )  # less is fine: a worker thread of an earlier test may end meanwhile
+        # Less is fine: a worker thread of an earlier test may end meanwhile.
+        assert objects_alive() - objects == Counter()
         assert sys.getallocatedblocks() - blocks < BLOCKS
     assert complaints == []
 
